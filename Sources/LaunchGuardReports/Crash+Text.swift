@@ -50,17 +50,20 @@ extension Crash {
             writer.add("address:", width: 11, .dim)
             writer.line("\(address.short) is \(addressPlace)")
         }
-        if isExiting == true { writer.line("  the process had passed through exit() before", .yellow) }
-        if isOfAnyThread == true {
-            writer.line("  the signal was sent to the process: the thread that got it is arbitrary", .yellow)
-        }
-        if isSiginfoLost == true {
-            writer.line("  code, address and sender are not known: the program took SA_SIGINFO from the handler", .yellow)
-        }
+        for doubt in doubts { writer.line("  " + doubt, .yellow) }
+    }
+
+    /// What a person must know to read the record right, a sentence each.
+    var doubts: [String] {
+        [
+            isExiting == true ? "the process had passed through exit() before" : nil,
+            isOfAnyThread == true ? "the signal was sent to the process: the thread that got it is arbitrary" : nil,
+            isSiginfoLost == true ? "code, address and sender are not known: the program took SA_SIGINFO from the handler" : nil,
+        ].compactMap(\.self)
     }
 
     /// The walk that is shown, and the reason.
-    private func explanation(of stack: Stack) -> String {
+    func explanation(of stack: Stack) -> String {
         let count = stack.summary
         switch (stack.method, dwarfStack) {
         case (.dwarf, _), (.unknown, _):
@@ -87,29 +90,31 @@ extension Crash {
         }
         if let notes {
             writer.heading("also happened while the record was written")
-            for note in notes {
-                let what =
-                    note.kind == .recrash
-                    ? "the handler crashed" + (note.stage.map { " in the stage \($0.rawValue)" } ?? "") : "another thread crashed"
-                writer.line("  \(what): \(note.signal.name) in thread \(note.threadID) at \(note.programCounter.short)")
-            }
+            for note in notes { writer.line("  " + note.words) }
         }
+    }
+}
+
+extension Crash.Note {
+    var words: String {
+        let what = kind == .recrash ? "the handler crashed" + (stage.map { " in the stage \($0.rawValue)" } ?? "") : "another thread crashed"
+        return "\(what): \(signal.name) in thread \(threadID) at \(programCounter.short)"
     }
 }
 
 extension Crash {
     /// The memory in the record: stretches of stacks in one line, and the map on request.
-    fileprivate var memorySummary: String? {
+    var memorySummary: String? {
         guard let memory, !memory.isEmpty else { return nil }
         let bytes = memory.reduce(0 as UInt64) { $0 + UInt64($1.size) }
         let cut = cutStacks.map { ", \($0) of them cut short for lack of room" } ?? ""
-        return "\(bytes.bytesText) of \(UInt64(memory.count).counting("stack", "stacks"))\(cut) (with --json --memory)"
+        return "\(bytes.bytesText) of \(UInt64(memory.count).counting("stack", "stacks"))\(cut)"
     }
 
     func writeMemory(to writer: inout TextWriter, includesMap: Bool) {
         if memorySummary != nil || memoryMap != nil, !(includesMap && memorySummary == nil) {
             writer.heading("memory")
-            if let memorySummary { writer.line("  \(memorySummary)") }
+            if let memorySummary { writer.line("  \(memorySummary) (with --json --memory)") }
             if let memoryMap, !includesMap {
                 let cut = memoryMap.isCut ? ", then no room for the rest" : ""
                 writer.line("  \(UInt64(memoryMap.mappings.count).counting("mapping", "mappings"))\(cut) (with --map)")

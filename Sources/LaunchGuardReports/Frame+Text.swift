@@ -2,25 +2,45 @@ extension Stack {
     /// One line for each frame and inlined function, in a form that can be pasted into an issue
     /// tracker. Frames that repeat, as those of a recursion do, are written once.
     func write(to writer: inout TextWriter, indent: String = "") {
+        for piece in pieces {
+            switch piece {
+            case .frame(let frame, let number):
+                for line in frame.descriptions {
+                    writer.add(indent)
+                    writer.add("#\(number)", width: String(total).count + 3)
+                    writer.line("\(frame.address) \(line)")
+                }
+            case .gap(let words): writer.line(indent + "    … \(words) …", .dim)
+            }
+        }
+        if let endText { writer.line(indent + "    \(endText)", .yellow) }
+    }
+
+    /// A line of a stack: a frame with its number, or what stands for frames that are not shown.
+    enum Piece {
+        case frame(Frame, UInt64)
+        case gap(String)
+    }
+
+    /// The stack as a person reads it.
+    var pieces: [Piece] {
+        var pieces: [Piece] = []
         var index = 0
         while index < frames.count {
-            if index == innermost, omitted > 0 { writer.line(indent + "    … \(omitted) frames are not stored …", .dim) }
+            if index == innermost, omitted > 0 { pieces.append(.gap("\(omitted) frames are not stored")) }
             let (length, count) = repetition(from: index, to: index < innermost ? min(innermost, frames.count) : frames.count)
-            for place in index..<index + length {
-                for line in frames[place].descriptions {
-                    writer.add(indent)
-                    writer.add("#\(number(of: place))", width: String(total).count + 3)
-                    writer.line("\(frames[place].address) \(line)")
-                }
-            }
+            pieces += (index..<index + length).map { .frame(frames[$0], number(of: $0)) }
             index += length * count
             if count > 1 {
                 let what = length == 1 ? "this frame repeats" : "these \(length) frames repeat"
-                writer.line(indent + "    … \(what) to #\(number(of: index - 1)) …", .dim)
+                pieces.append(.gap("\(what) to #\(number(of: index - 1))"))
             }
         }
-        if isTruncated { writer.line(indent + "    the walk ended early: \(reason ?? "no reason is stored")", .yellow) }
+        return pieces
     }
+
+    /// Why the walk ended early; nil: it did not.
+    var endText: String? { isTruncated ? "the walk ended early: \(reason ?? "no reason is stored")" : nil }
 
     /// The number of a stored frame among all frames.
     private func number(of index: Int) -> UInt64 {

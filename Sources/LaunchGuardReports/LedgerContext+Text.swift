@@ -5,15 +5,29 @@ extension LedgerContext {
     ///   - now: what throttles are measured against.
     ///   - time: how a moment is written.
     package func write(to writer: inout TextWriter, now: Timestamp, time: (Timestamp) -> String = \.secondsText) {
-        func field(_ label: String, _ value: String, _ style: TextWriter.Style = .plain) {
-            writer.add("  ")
-            writer.add(label, width: 10, .dim)
-            writer.line(value, style)
+        func write(_ fields: [Field]) {
+            for field in fields {
+                writer.add("  ")
+                writer.add(field.label, width: 10, .dim)
+                writer.line(field.value, field.style)
+            }
         }
         writer.add("context ")
         writer.add(name, .bold)
         writer.add("  ")
         writer.line(status, status == "normal" ? .green : .yellow)
+        write(standing)
+        writeLadder(to: &writer, now: now, time: time)
+        write(history)
+    }
+
+    /// A line of the context; without a label it goes on with the one above.
+    typealias Field = (label: String, value: String, style: TextWriter.Style)
+
+    /// Where the context stands.
+    var standing: [Field] {
+        var fields: [Field] = []
+        func field(_ label: String, _ value: String, _ style: TextWriter.Style = .plain) { fields.append((label, value, style)) }
         field("mode", modeText, modeStyle)
         if let need { field("", "a repair is needed\(need)", .yellow) }
         if isShadow { field("", "shadow: the last launch only decided, and did nothing") }
@@ -22,18 +36,24 @@ extension LedgerContext {
         if let windowMilliseconds { field("window", "\(windowMilliseconds) ms, \(finishText)") }
         if let lastTask { field("", "the last counted crash came in the task \"\(lastTask)\"") }
         if skips > 0 { field("", "the repair was put off " + UInt64(skips).counting("time", "times")) }
-        writeLadder(to: &writer, now: now, time: time)
-        for (index, suspect) in suspects.enumerated() {
-            field(
+        return fields
+    }
+
+    /// Its suspects and totals.
+    var history: [Field] {
+        var fields: [Field] = suspects.enumerated().map { index, suspect in
+            (
                 index == 0 ? "suspects" : "",
                 "\"\(suspect.key)\": \(UInt64(suspect.crashes).counting("crash", "crashes"))"
-                    + (suspect.isLeftOut ? ", left out by the last launch" : ""))
+                    + (suspect.isLeftOut ? ", left out by the last launch" : ""), .plain
+            )
         }
-        field(
+        fields.append((
             "totals",
             "\(launches.counting("launch", "launches")), \(crashes.counting("launch crash", "launch crashes")), "
-                + "\(repairs.counting("repair", "repairs")) since the ledger was made",
-            .dim)
+                + "\(repairs.counting("repair", "repairs")) since the ledger was made", .dim
+        ))
+        return fields
     }
 
     /// The reason for a repair; nil: none is needed.
@@ -96,8 +116,7 @@ extension LedgerContext {
         let attemptsWidth = ladder.indices.map { attemptsText($0).count }.max() ?? 0
         writer.add("  ")
         writer.add("ladder", width: 10, .dim)
-        let legend = isOnLadder ? "▶ the next rung, ● attempts used, ○ left" : "none is tried " + (mode == "trial" ? "during a trial" : "in safe mode")
-        writer.line("the most disruptive repair on top; \(legend)", .dim)
+        writer.line("the most disruptive repair on top; \(ladderLegend)", .dim)
         if isOnLadder, rung >= ladder.count { writeRail(to: &writer, isNext: true, "╷", "no repair is left") }
         for index in ladder.indices.reversed() {
             let rung = ladder[index]
@@ -120,6 +139,11 @@ extension LedgerContext {
         }
     }
 
+    /// What the marks of the ladder mean, or why there are none.
+    var ladderLegend: String {
+        isOnLadder ? "▶ the next rung, ● attempts used, ○ left" : "none is tried " + (mode == "trial" ? "during a trial" : "in safe mode")
+    }
+
     private func writeRail(to writer: inout TextWriter, isNext: Bool, _ rail: String, _ text: String? = nil) {
         writer.add("        ")
         writer.add(isNext ? "▶" : " ", width: 4, .yellow)
@@ -129,12 +153,12 @@ extension LedgerContext {
 
     /// Whether a crash leads to the next rung: not in safe mode, where no repair is left, nor from
     /// a trial, which leads back there.
-    private var isOnLadder: Bool { mode != "safe" && mode != "trial" }
+    var isOnLadder: Bool { mode != "safe" && mode != "trial" }
 
-    private func isNext(_ index: Int) -> Bool { isOnLadder && index == Int(rung) }
+    func isNext(_ index: Int) -> Bool { isOnLadder && index == Int(rung) }
 
     /// Attempts on the next rung; those of the others are not in the ledger.
-    private func attemptsText(_ index: Int) -> String {
+    func attemptsText(_ index: Int) -> String {
         guard isOnLadder else { return "" }
         let allowed = ladder[index].attempts
         let used = index == Int(rung) ? attempts : 0
@@ -143,7 +167,7 @@ extension LedgerContext {
         return String(repeating: "●", count: Int(used)) + String(repeating: "○", count: Int(allowed - used))
     }
 
-    private func times(of index: Int, now: Timestamp, time: (Timestamp) -> String) -> String? {
+    func times(of index: Int, now: Timestamp, time: (Timestamp) -> String) -> String? {
         guard let last = ladder[index].lastSeries else { return nil }
         var words = ["last series \(time(last))"]
         // A series that is under way goes on.
@@ -156,7 +180,7 @@ extension LedgerContext {
 
 extension LedgerRung {
     /// What kind of repair it is.
-    fileprivate var kinds: String {
+    var kinds: String {
         var words: [String] = []
         if isBuiltIn { words.append("built in") }
         if isDestructive { words.append("destructive") }

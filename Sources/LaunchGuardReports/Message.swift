@@ -49,7 +49,7 @@ extension Crash {
 
 extension Message {
     /// The name of the source in a report.
-    private var label: String {
+    var label: String {
         switch source {
         case .libc: "libc"
         case .swift: "swift"

@@ -2,13 +2,18 @@ extension RunReport {
     /// The crashes beside the one that counts, each with its stack.
     func writeOtherCrashes(to writer: inout TextWriter) {
         for other in otherCrashes ?? [] {
-            let what = other.isRequestedDump ? "a dump of all threads that was asked for" : "another crash"
-            let reason = other.isRequestedDump ? "" : " (\(other.reason ?? other.kind))"
-            let survived = other.isHandled ? "; the program survived it" : ""
-            writer.heading("\(what): \(other.signal.name)\(reason) on \(other.threadWords), \(relation(of: other))\(survived)")
+            writer.heading(title(of: other))
             other.writeMessages(to: &writer)
             other.writeStack(to: &writer)
         }
+    }
+
+    /// A crash beside the one that counts, in a line.
+    func title(of other: Crash) -> String {
+        let what = other.isRequestedDump ? "a dump of all threads that was asked for" : "another crash"
+        let reason = other.isRequestedDump ? "" : " (\(other.reason ?? other.kind))"
+        let survived = other.isHandled ? "; the program survived it" : ""
+        return "\(what): \(other.signal.name)\(reason) on \(other.threadWords), \(relation(of: other))\(survived)"
     }
 
     /// When and where a crash came, seen from the one that counts.

@@ -19,7 +19,7 @@ struct OwnCode {
     }
 
     /// Whether a frame is in the program or in a module that came with it, as plugins do.
-    private func isOwn(_ frame: Frame) -> Bool {
+    func isOwn(_ frame: Frame) -> Bool {
         guard let path = frame.module else { return false }
         let name = path.lastPathPart
         if path == program || named.contains(name) { return true }

@@ -28,9 +28,21 @@ public struct Resource: Codable, Hashable, Sendable {
 }
 
 extension Crash {
-    /// The figures on a few lines. Those that are not known are left out.
+    /// The figures on a few lines.
     func writeResources(to writer: inout TextWriter) {
-        guard let resources, !resources.isEmpty else { return }
+        let lines = resourceLines
+        guard !lines.isEmpty else { return }
+        writer.heading("resources")
+        for (name, figures) in lines {
+            writer.add("  ")
+            writer.add(name, width: 10, .dim)
+            writer.line(figures)
+        }
+    }
+
+    /// The figures in groups. Those that are not known are left out.
+    var resourceLines: [(name: String, figures: String)] {
+        guard let resources, !resources.isEmpty else { return [] }
         var shown: Set<String> = []
         func figure(_ name: String, _ words: (String) -> String) -> String? {
             guard let resource = resources[name] else { return nil }
@@ -78,13 +90,9 @@ extension Crash {
             ),
         ]
         let others = resources.keys.filter { !shown.contains($0) }.sorted().map { "\($0) \(resources[$0]?.text ?? "")" }
-        writer.heading("resources")
-        for (name, figures) in lines + [("other", others)] {
+        return (lines + [("other", others)]).compactMap { name, figures in
             let known = figures.compactMap(\.self).filter { !$0.isEmpty }
-            guard !known.isEmpty else { continue }
-            writer.add("  ")
-            writer.add(name, width: 10, .dim)
-            writer.line(known.joined(separator: ", "))
+            return known.isEmpty ? nil : (name, known.joined(separator: ", "))
         }
     }
 }

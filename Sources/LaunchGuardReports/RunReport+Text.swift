@@ -32,10 +32,17 @@ extension RunReport {
 
     private func writeIdentity(to writer: inout TextWriter, _ deliveries: [DeliveryEntry]) {
         writer.endLine()
-        func field(_ name: String, _ value: String) {
+        for (name, value) in facts(deliveries) {
             writer.add(name, width: 10, .dim)
             writer.line(value)
         }
+    }
+
+    /// What is known of the process, its system and its launches; a fact without a name goes on
+    /// with the one above.
+    func facts(_ deliveries: [DeliveryEntry]) -> [(name: String, value: String)] {
+        var facts: [(name: String, value: String)] = []
+        func field(_ name: String, _ value: String) { facts.append((name, value)) }
         if let identity {
             field("run", "\(identity.ordinal), \(identity.uuid)" + (identity.isSecondary ? ", secondary" : ""))
             field("program", [identity.appID, identity.appVersion].compactMap(\.self).joined(separator: " "))
@@ -58,6 +65,7 @@ extension RunReport {
             if let modules = context.modules { field("", "\(context.name): its own modules are \(modules.joined(separator: ", "))") }
         }
         for entry in deliveries { field("delivery", entry.summary + (entry.uuid == identity?.uuid ? "" : "; report \(entry.uuid), which the run asked for")) }
+        return facts
     }
 
     private func writeAnnotations(to writer: inout TextWriter) {

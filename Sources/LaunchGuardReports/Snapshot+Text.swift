@@ -3,21 +3,27 @@ extension Snapshot {
     func write(to writer: inout TextWriter) {
         writer.heading(title)
         if let length { writer.line("  it was over after \(length.durationText)", .dim) }
-        var others = threads ?? []
-        if threadID == 0 {
-            // there is none that matters
-        } else if let first = others.firstIndex(where: { $0.threadID == threadID }) {
-            let thread = others.remove(at: first)
-            if kind == .hang, let waited = ThreadState.standsFor(thread.name) {
-                writer.line("  the thread that blocks \(waited) is one of the other threads; the first thread waits for it", .yellow)
-            }
-            ThreadState.write([thread], to: &writer, role: kind == .hang ? "hung" : "began the job")
-        } else {
-            writer.line("  thread \(threadID), which \(kind == .hang ? "hung" : "began the job"), is not in the snapshot", .yellow)
-        }
+        let (first, remarks, others) = parts
+        for remark in remarks { writer.line("  " + remark, .yellow) }
+        if let first { ThreadState.write([first], to: &writer, role: role) }
         if let hottest = CPUTime.hottest(of: (threads ?? []).map(\.cpuTime)) { writer.line("  " + hottest) }
         ThreadState.write(others, to: &writer)
         for line in missing { writer.line("  " + line, .yellow) }
+    }
+
+    /// What the thread that matters did.
+    var role: String { kind == .hang ? "hung" : "began the job" }
+
+    /// The thread that matters, what is to be known of it, and the other threads.
+    var parts: (first: ThreadState?, remarks: [String], others: [ThreadState]) {
+        var others = threads ?? []
+        guard threadID != 0 else { return (nil, [], others) }
+        guard let index = others.firstIndex(where: { $0.threadID == threadID }) else {
+            return (nil, ["thread \(threadID), which \(role), is not in the snapshot"], others)
+        }
+        let first = others.remove(at: index)
+        let waited = kind == .hang ? ThreadState.standsFor(first.name) : nil
+        return (first, waited.map { ["the thread that blocks \($0) is one of the other threads; the first thread waits for it"] } ?? [], others)
     }
 
     /// Where the thread that matters stood. A thread that stands for something else stands nowhere
@@ -32,7 +38,7 @@ extension Snapshot {
     /// How long it took in all, where it was over.
     var length: UInt64? { resolvedNanoseconds.map(passed) }
 
-    private var title: String {
+    var title: String {
         let after = "taken after \(passed(takenNanoseconds).durationText)"
         return switch kind {
         case .hang: "stacks while it hung, \(after)"
@@ -42,7 +48,7 @@ extension Snapshot {
         }
     }
 
-    private var missing: [String] {
+    var missing: [String] {
         var lines: [String] = []
         if !isComplete { lines.append("the program ended before all of it was taken") }
         guard let counts = threadCounts else { return lines }

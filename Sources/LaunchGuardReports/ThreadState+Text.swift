@@ -14,7 +14,7 @@ extension Crash {
     }
 
     /// The missing parts of the other threads, a sentence each.
-    private var missingThreads: [String] {
+    var missingThreads: [String] {
         guard let counts = threadCounts else { return ["the handler ended before it had counted the threads: there may be more"] }
         var lines: [String] = []
         func say(_ count: UInt32, _ one: String, _ many: String) {
@@ -46,7 +46,7 @@ extension ThreadState {
     }
 
     /// Threads with the same state and the same stack, in the order of their first ones.
-    private static func groups(of threads: [ThreadState]) -> [[ThreadState]] {
+    static func groups(of threads: [ThreadState]) -> [[ThreadState]] {
         var order: [Alike] = []
         var groups: [Alike: [ThreadState]] = [:]
         for thread in threads {
@@ -73,7 +73,7 @@ extension ThreadState {
         }
     }
 
-    private static func title(of group: [ThreadState]) -> String {
+    static func title(of group: [ThreadState]) -> String {
         var names: [String] = []
         for name in group.compactMap(\.name) where !names.contains(name) { names.append(name) }
         let numbers = group.map { "\($0.threadID)" }

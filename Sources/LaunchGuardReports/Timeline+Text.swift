@@ -1,19 +1,25 @@
 /// Draws the ended runs of a ledger: a line for each with a strip of symbols for each context, and
 /// below it why its end is known.
 struct Timeline {
-    private let contexts: [String]
-    private let runs: [Run]
+    let contexts: [String]
+    let runs: [Run]
 
     /// One run, whether the ledger has it or only its file.
-    private struct Run {
+    struct Run {
         var ordinal: UInt64
         var version: String?
         var started: Timestamp?
         var duration: UInt64?
         var verdict: Verdict?
         var remark: String
+        var uuid: String
         /// By context; empty for a run that the ledger does not have.
         var strips: [[Symbol]]
+
+        /// Why its end is known, and what else there is to say.
+        var because: String {
+            (verdict.map { "because \($0.evidence)" } ?? "its verdict cannot be read") + (remark.isEmpty ? "" : "; \(remark)")
+        }
     }
 
     /// Widest line, if the strips are to stand in columns.
@@ -25,7 +31,7 @@ struct Timeline {
             Run(
                 ordinal: entry.ordinal, version: entry.appVersion, started: entry.started, duration: entry.durationNanoseconds,
                 verdict: entry.verdict,
-                remark: entry.remark,
+                remark: entry.remark, uuid: entry.uuid,
                 strips: report.contexts.map { entry.strip(of: $0.name) })
         }
         let uncounted = report.uncounted.map { run in
@@ -33,6 +39,7 @@ struct Timeline {
                 ordinal: run.ordinal, version: run.appVersion, started: run.started, duration: run.durationNanoseconds, verdict: run.verdict,
                 remark: (run.isSecondary ? "secondary, never counted" : "not yet counted")
                     + (run.isDegraded == true ? "; degraded: guards survived faults" : ""),
+                uuid: run.uuid,
                 strips: [])
         }
         runs = counted + uncounted
@@ -59,9 +66,13 @@ struct Timeline {
     }
 
     /// The symbols that were used.
-    private func writeLegend(of shown: ArraySlice<Run>, to writer: inout TextWriter) {
+    static func symbols(of shown: ArraySlice<Run>) -> [Symbol] {
         let used = Set(shown.flatMap { $0.strips.joined() })
-        let legend = Symbol.allCases.filter(used.contains)
+        return Symbol.allCases.filter(used.contains)
+    }
+
+    private func writeLegend(of shown: ArraySlice<Run>, to writer: inout TextWriter) {
+        let legend = Self.symbols(of: shown)
         guard !legend.isEmpty else { return }
         writer.endLine()
         let width = (legend.map { $0.meaning.count }.max() ?? 0) + 2
@@ -130,8 +141,7 @@ struct Timeline {
             }
             writer.endLine()
             let indent = String(repeating: " ", count: ordinal + 2)
-            let because = run.verdict.map { "because \($0.evidence)" } ?? "its verdict cannot be read"
-            writer.line(indent + because + (run.remark.isEmpty ? "" : "; \(run.remark)"), .dim)
+            writer.line(indent + run.because, .dim)
             guard strips == nil else { return }
             for (name, strip) in zip(contexts, run.strips) where strip != [.nothing] {
                 writer.add(indent)

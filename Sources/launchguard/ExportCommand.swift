@@ -8,7 +8,8 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Write a run in a format that other programs read.",
         discussion: """
-            json and text are what inspect prints. minidump is for lldb, WinDbg, Sentry, Socorro and other readers of minidumps: \
+            json and text are what inspect prints. html is a page for people, one file that loads nothing: stacks, breadcrumbs on a \
+            time axis, launches, the ladder of repairs and the memory map. minidump is for lldb, WinDbg, Sentry, Socorro and other readers of minidumps: \
             all threads with their registers, the bytes of their stacks, modules with build ids, signal, memory map and annotations. \
             The bytes of the stacks hold the program's data; redacted values in them are blanked.
 
@@ -20,6 +21,7 @@ struct ExportCommand: ParsableCommand {
             EXAMPLES
               launchguard export --format minidump -o crash.dmp /var/lib/notes
               launchguard export --format minidump -o crash.dmp --run 12 device.tar.gz
+              launchguard export --format html -o crash.html /var/lib/notes
               launchguard export --format json --all -o reports /var/lib/notes
               lldb -c crash.dmp /usr/bin/notes
             """
@@ -28,7 +30,7 @@ struct ExportCommand: ParsableCommand {
     @Argument(help: "A run file, or a state directory or a tarball of one.", completion: .file())
     var target: String?
 
-    @Option(help: ArgumentHelp("json, text or minidump.", valueName: "format"))
+    @Option(help: ArgumentHelp("json, text, html or minidump.", valueName: "format"))
     var format: Format
 
     @Option(
@@ -44,12 +46,13 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var symbols: SymbolOptions
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case json, text, minidump
+        case json, text, html, minidump
 
         var suffix: String {
             switch self {
             case .json: ".json"
             case .text: ".txt"
+            case .html: ".html"
             case .minidump: ".dmp"
             }
         }
@@ -145,6 +148,10 @@ struct Export {
             var writer = isColored ? Output.makeWriter() : TextWriter()
             if format == .text { shown.write(to: &writer) }
             bytes = format == .text ? writer.bytes : Array(shown.json.utf8)
+            isDamaged = run.isDamaged
+        case .html:
+            let run = try reader.run()
+            bytes = ShownRun(run, symbols).page.bytes
             isDamaged = run.isDamaged
         case .minidump:
             do throws(MinidumpProblem) {

@@ -16,6 +16,12 @@ struct ShownRun {
     /// One line, with its end.
     var json: String { JSONLine.text(Delivered(report: report, delivery: delivery)) + "\n" }
 
+    /// The page, with the launches of the run's state directory where that is at hand.
+    var page: HTMLPage {
+        let ledger = try? StateDirectory(ofRun: report.path)?.ledger()
+        return HTMLPage(report, ledger: ledger?.appID == nil ? nil : ledger, deliveries: delivery ?? [])
+    }
+
     func write(to writer: inout TextWriter, lines: Int? = nil, includesMap: Bool = false) {
         report.write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: includesMap, deliveries: delivery ?? [])
     }

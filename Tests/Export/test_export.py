@@ -29,7 +29,7 @@ from page import crc32c
 SECRET = b"correct-horse-battery-staple"
 NOT_FOUND, USAGE, DAMAGED = 1, 2, 3
 GOLDEN = sorted((ROOT / "Tests/Golden").glob("v1.*/*.lgrun"))
-FORMATS = ("json", "text", "minidump")
+FORMATS = ("json", "text", "html", "minidump")
 
 
 def number(address):

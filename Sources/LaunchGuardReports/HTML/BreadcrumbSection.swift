@@ -1,0 +1,98 @@
+/// The breadcrumbs on a page: drawn on a time axis that ends with the run, and listed.
+struct BreadcrumbSection {
+    private let entries: ArraySlice<Breadcrumb>
+    private let all: Breadcrumbs
+    /// The end of the axis, and its name.
+    private let end: UInt64
+    private let endName: String
+
+    /// Nil: the run left none.
+    init?(_ run: RunReport, limit: Int) {
+        guard let breadcrumbs = run.breadcrumbs, let last = breadcrumbs.entries.last else { return nil }
+        all = breadcrumbs
+        entries = breadcrumbs.entries.suffix(limit)
+        if let crash = run.fatalCrash {
+            (end, endName) = (crash.monotonicNanoseconds, "the crash")
+        } else if let time = run.verdict?.monotonicNanoseconds, time >= last.monotonicNanoseconds {
+            (end, endName) = (time, "the end")
+        } else {
+            (end, endName) = (last.monotonicNanoseconds, "the last breadcrumb")
+        }
+    }
+
+    func write(to page: inout HTMLWriter) {
+        let count = all.entries.count
+        page.section("breadcrumbs", "Breadcrumbs" + (entries.count < count ? ", the last \(entries.count) of \(count)" : "")) {
+            TimeAxis(entries.map { ($0.monotonicNanoseconds, Importance($0.level)) }, end: end, endName: endName).write(to: &$0)
+            writeFilters(to: &$0)
+            $0.element("ol", ["class": "log", "tabindex": "0", "aria-label": "Breadcrumbs, oldest first"]) { page in
+                for entry in entries { write(entry, to: &page) }
+                page.element("li", ["class": "end"]) {
+                    $0.element("span", ["class": "when"], "0")
+                    $0.element("span", [:], endName.capitalizedFirst)
+                }
+            }
+            let torn = all.torn > 0 ? "\(all.torn) more were not committed or are damaged" : nil
+            let unknown = all.unknown.map { "\($0) more are of a kind that this version does not know" }
+            $0.warnings([all.overwritten, torn, unknown].compactMap(\.self))
+        }
+    }
+
+    /// A choice of levels that needs no script, and a search that the script shows.
+    private func writeFilters(to page: inout HTMLWriter) {
+        let present = Importance.allCases.filter { level in entries.contains { Importance($0.level) == level } }
+        guard entries.count > 1 else { return }
+        page.element("div", ["class": "filters"]) {
+            $0.element("fieldset") {
+                $0.element("legend", [:], "Levels")
+                for (index, level) in present.enumerated() {
+                    let name = index == 0 ? "all" : level == present.last ? level.name : "\(level.name) and above"
+                    $0.element("label") {
+                        let id = "level-\(level.rawValue)"
+                        $0.open("input", index == 0 ? ["type": "radio", "name": "level", "id": id, "checked": ""] : ["type": "radio", "name": "level", "id": id])
+                        $0.element("span", [:], name)
+                    }
+                }
+            }
+            $0.markup(HTMLScript.search)
+        }
+    }
+
+    private func write(_ entry: Breadcrumb, to page: inout HTMLWriter) {
+        page.element("li", ["class": Importance(entry.level).rawValue]) {
+            let moment = entry.time?.description ?? "\(entry.monotonicNanoseconds) ns"
+            $0.element("span", ["class": "when", "title": "\(moment), thread \(entry.threadID)"], distance(of: entry))
+            $0.element("span", ["class": "level"], entry.level.description)
+            $0.element("span") {
+                if let category = entry.category {
+                    $0.element("b", [:], category)
+                    $0.text(" ")
+                }
+                $0.text(entry.text)
+                if entry.isDamaged == true { $0.text("damaged") }
+                for field in entry.fields ?? [] {
+                    $0.text(" ")
+                    $0.element("code", [:], "\(TextWriter.word(field.key))=\(field.value.map(TextWriter.word) ?? "(redacted)")")
+                }
+                if entry.isCut { $0.text(" …") }
+            }
+        }
+        page.endLine()
+    }
+
+    private func distance(of entry: Breadcrumb) -> String {
+        let time = entry.monotonicNanoseconds
+        return time <= end ? "−\((end - time).durationText)" : "+\((time - end).durationText)"
+    }
+}
+
+/// The importance of a breadcrumb, as far as a page tells it apart.
+enum Importance: String, CaseIterable {
+    case detail, info, notice, warning, error
+
+    init(_ level: Level) {
+        self = level >= .error ? .error : level >= .warning ? .warning : level >= .notice ? .notice : level >= .info ? .info : .detail
+    }
+
+    var name: String { self == .detail ? "debug" : rawValue }
+}

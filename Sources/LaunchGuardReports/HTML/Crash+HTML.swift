@@ -1,0 +1,149 @@
+/// A crash and its threads on a page.
+extension Crash {
+    /// The messages, the place of the faulting address, and the unknown parts of the signal.
+    func writeMessages(to page: inout HTMLWriter) {
+        for message in messages ?? [] {
+            page.element("figure", ["class": "message"]) {
+                $0.element("figcaption", [:], message.label)
+                $0.element("pre") { page in
+                    var lines = (message.demangled ?? message.text).split(separator: "\n", omittingEmptySubsequences: false)
+                    while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
+                    for (index, line) in lines.enumerated() {
+                        if index > 0 { page.endLine() }
+                        page.text(String(line))
+                    }
+                    if message.isCut { page.text(" …") }
+                }
+            }
+        }
+        if let address, let addressPlace { page.element("p", [:], "Address \(address.short) is \(addressPlace).") }
+        page.warnings(doubts)
+    }
+
+    func writeThread(to page: inout HTMLWriter, _ own: OwnCode) {
+        page.section("thread", threadWords.capitalizedFirst + (isRequestedDump ? " took the signal" : " crashed")) { writeStack(to: &$0, own) }
+    }
+
+    /// The thread's stack, and what else may be one.
+    func writeStack(to page: inout HTMLWriter, _ own: OwnCode) {
+        guard let stack else {
+            return page.warnings(["No stack was stored: the record ends after the stage \(stages.last?.rawValue ?? "none")"])
+        }
+        page.element("p", ["class": "note"], explanation(of: stack))
+        if let stackDisagreement { page.warnings(["The two walks disagree: \(stackDisagreement)"]) }
+        stack.write(to: &page, own)
+        guard let possibleFrames, !possibleFrames.isEmpty else { return }
+        page.folded("\(UInt64(possibleFrames.count).counting("possible frame", "possible frames")) (stack scan)") {
+            $0.warnings(["Words of its stack that point into code; some may be callers, others are left over"])
+            $0.element("ul", ["class": "frames"]) { page in
+                for frame in possibleFrames { frame.write(to: &page, mark: "?", own) }
+            }
+        }
+    }
+
+    /// The other threads, those with the same stack as one. `crashed`: the thread at whose crash
+    /// they were taken, where that is not the one above.
+    func writeOtherThreads(to page: inout HTMLWriter, _ own: OwnCode, at crashed: Int32? = nil) {
+        let threads = self.threads ?? []
+        let missing = missingThreads
+        if threads.isEmpty, threadCounts == nil || missing.isEmpty { return }
+        page.section("threads", "Other threads" + (crashed.map { ", when thread \($0) crashed" } ?? "")) {
+            $0.markup(HTMLScript.foldButtons)
+            if let hottest = CPUTime.hottest(of: [CPUTime(thread: threadWords, nanoseconds: cpuNanoseconds ?? 0)] + threads.map(\.cpuTime)) {
+                $0.element("p", ["class": "note"], hottest.capitalizedFirst)
+            }
+            ThreadState.write(threads, to: &$0, own)
+            $0.warnings(missing.map(\.capitalizedFirst))
+        }
+    }
+
+    func writeNotes(to page: inout HTMLWriter) {
+        guard let notes else { return }
+        page.section("notes", "Also happened while the record was written") { $0.warnings(notes.map(\.words)) }
+    }
+
+    func writeRegisters(to page: inout HTMLWriter) {
+        guard let registers else { return }
+        page.section("registers", "Registers") {
+            $0.folded("Registers of thread \(threadID)") {
+                $0.element("dl", ["class": "registers"]) {
+                    for register in registers {
+                        $0.element("div") {
+                            $0.element("dt", [:], register.name)
+                            $0.element("dd", [:], "\(register.value)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension ThreadState {
+    /// Threads, those with the same stack folded into one.
+    static func write(_ threads: [ThreadState], to page: inout HTMLWriter, _ own: OwnCode, role: String? = nil, isOpen: Bool = false) {
+        for group in groups(of: threads) {
+            let stack = group[0].stack
+            page.folded(isOpen: isOpen) {
+                $0.element("span", ["class": "who"], title(of: group).capitalizedFirst + (role.map { ", which \($0)" } ?? ""))
+                if let place = own.place(in: stack) { $0.element("code", [:], place) }
+            } _: {
+                $0.warnings(group[0].remarks.map(\.capitalizedFirst))
+                guard let stack else { return }
+                $0.element("p", ["class": "note"], stack.summary)
+                stack.write(to: &$0, own)
+            }
+        }
+    }
+}
+
+extension Snapshot {
+    /// The stacks, that of the thread that matters first and open.
+    func write(to page: inout HTMLWriter, _ own: OwnCode, number: Int) {
+        page.section("snapshot-\(number)", title.capitalizedFirst) {
+            if let length { $0.element("p", ["class": "note"], "It was over after \(length.durationText)") }
+            let parts = self.parts
+            $0.warnings(parts.remarks.map(\.capitalizedFirst))
+            if let first = parts.first { ThreadState.write([first], to: &$0, own, role: role, isOpen: true) }
+            if let hottest = CPUTime.hottest(of: (threads ?? []).map(\.cpuTime)) { $0.element("p", ["class": "note"], hottest.capitalizedFirst) }
+            ThreadState.write(parts.others, to: &$0, own)
+            $0.warnings(missing.map(\.capitalizedFirst))
+        }
+    }
+}
+
+extension Stack {
+    /// The frames as a list. The program's own frames stand out.
+    func write(to page: inout HTMLWriter, _ own: OwnCode) {
+        page.element("ol", ["class": "frames"]) {
+            for piece in pieces {
+                switch piece {
+                case .frame(let frame, let number): frame.write(to: &$0, mark: "#\(number)", own)
+                case .gap(let words): $0.element("li", ["class": "gap"], "… \(words) …")
+                }
+            }
+        }
+        if let endText { page.warnings([endText.capitalizedFirst]) }
+    }
+}
+
+extension Frame {
+    /// One item for each function at the address.
+    func write(to page: inout HTMLWriter, mark: String, _ own: OwnCode) {
+        let names = symbols?.map(\.name) ?? []
+        let isOwn = own.isOwn(self)
+        for (index, description) in descriptions.enumerated() {
+            let words = description.dropFirst("in ".count)
+            let name = names.indices.contains(index) ? names[index] : words.prefix { $0 != " " }.description
+            page.element("li", isOwn ? ["class": "own"] : [:]) {
+                $0.element("span", [:], mark)
+                $0.element("code", [:], "\(address)")
+                $0.element("p") {
+                    $0.element("b", [:], name)
+                    $0.text(String(words.dropFirst(name.count)))
+                }
+            }
+            page.endLine()
+        }
+    }
+}
