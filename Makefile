@@ -49,6 +49,9 @@ RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 # What others read of an export, by readers from PyPI and lldb.
 RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
+# Functions and lines of programs that nobody prepared.
+RUN_SYMBOLS = python3 -B Tests/Symbols/test_symbols.py --tool .build/debug/launchguard \
+	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so --swiftc $(SWIFT)c
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
@@ -133,6 +136,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
 	$(RUN_EXPORT)
+	$(RUN_SYMBOLS)
 	$(RUN_PAGE)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
@@ -150,11 +154,12 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	@echo "3 of 12: the core with traps on undefined behaviour"
 	$(call CTEST,undefined) -L '^check$$'
 	@echo "4 of 12: the Swift modules"
-	$(SWIFT_TESTS)
+	LAUNCHGUARD_LONG=1; export LAUNCHGUARD_LONG; $(SWIFT_TESTS)
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
 	$(RUN_EXPORT)
+	$(RUN_SYMBOLS) --reports 1000
 	$(RUN_PAGE)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs

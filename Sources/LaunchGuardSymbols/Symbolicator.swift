@@ -91,7 +91,9 @@ public struct Symbolicator: Sendable {
         }
         if !lines.isEmpty, !symbolizers.isEmpty, found.failure == nil {
             let ordered = Set(lines.values).sorted { ($0.file, $0.address) < ($1.file, $1.address) }
-            if let answers = symbolizers.lazy.compactMap({ $0.locations(of: ordered) }).first {
+            var answers: [Location.Query: [Location]]?
+            for symbolizer in symbolizers where answers == nil { answers = symbolizer.locations(of: ordered) }
+            if let answers {
                 for (query, line) in lines { found.locations[query] = answers[line] }
             } else {
                 let names = symbolizers.map(\.program).joined(separator: " and ")
