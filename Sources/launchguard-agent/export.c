@@ -32,13 +32,12 @@ static char *state_directory_of(const char *path)
 }
 
 /* The report is as old as the file: the same run becomes the same bytes whenever it is asked for,
- * and a run whose end has no time does not seem to have ended just now. */
+ * and a run whose end has no time does not seem to have ended just now. In seconds, as an archive
+ * keeps no more. */
 static uint64_t last_change_ns(const char *path)
 {
     struct stat info;
-    if (stat(path, &info) != 0 || info.st_mtim.tv_sec < 0)
-        return 0;
-    return (uint64_t)info.st_mtim.tv_sec * 1000000000 + (uint64_t)info.st_mtim.tv_nsec;
+    return stat(path, &info) == 0 && info.st_mtim.tv_sec > 0 ? (uint64_t)info.st_mtim.tv_sec * 1000000000 : 0;
 }
 
 static bool write_body(const char *format, lg_reader *reader, const struct facts *facts, char ret_why[LG__REPORT_ERROR_BYTES])
