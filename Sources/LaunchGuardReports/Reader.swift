@@ -55,9 +55,9 @@ public final class Reader {
         return report
     }
 
-    /// What the run was and how it ended: without fingerprint, breadcrumbs, annotations, heartbeats,
-    /// deadlines, standard error and the sites of guard events, and without modules where no stack
-    /// needs them. Whether these parts are there and within bounds is checked all the same.
+    /// What the run was and how it ended: without breadcrumbs, annotations, heartbeats, deadlines,
+    /// standard error, the sites of guard events and the fingerprint, and without modules where no
+    /// stack needs them. Whether these parts are there and within bounds is checked all the same.
     public func summary() throws(ReportError) -> RunReport {
         var problems = Problems()
         var report = try parts(of: .summary, includingMemory: false, &problems)

@@ -93,6 +93,11 @@ static json_t *mechanism(const json_t *report)
         put(meta, "signal", signal);
         put(object, "meta", meta);
     }
+    if (brief_text(report, "faultAddress")[0]) {
+        json_t *data = json_object();
+        brief_copy(data, "relevant_address", report, "faultAddress");
+        put(object, "data", data);
+    }
     return object;
 }
 

@@ -56,7 +56,7 @@ static json_t *attributes_json(const json_t *report)
         { "launchguard.end", "end" }, { "launchguard.evidence", "evidence" }, { "launchguard.kind", "kind" },
         { "launchguard.signal", "signal" }, { "launchguard.fingerprint", "fingerprint" }, { "launchguard.context", "context" },
         { "launchguard.task", "task" }, { "launchguard.run", "runUUID" }, { "launchguard.reason", "reason" },
-        { "launchguard.build_id", "buildID" },
+        { "launchguard.build_id", "buildID" }, { "launchguard.fault_address", "faultAddress" },
     };
     static const char *const numbers[][2] = { { "launchguard.streak", "streak" }, { "launchguard.ordinal", "ordinal" } };
     json_t *attributes = json_array();

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import unittest
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -32,15 +33,8 @@ def nanoseconds(text):
     return int(datetime.datetime.fromisoformat(seconds + "+00:00").timestamp()) * 10**9 + int(fraction)
 
 
-class ServerCase(ExportCase):
-    def setUp(self):
-        super().setUp()
-        self.agent = operator_case.options.agent
-        if not self.agent or not self.agent.is_file():
-            self.leave_out("launchguard-agent was not built: its libraries are missing")
-
-    def tool(self, *arguments, **variables):
-        return super().tool(*arguments, **{"LAUNCHGUARD_AGENT": str(self.agent), **variables})
+class EndedCase(ExportCase):
+    """Runs of the victim that ended in every way."""
 
     def inspected(self, path=None):
         return json.loads(self.tool("inspect", "--json", "--no-symbols", *([path] if path else ["--last", self.state])).output)
@@ -74,6 +68,17 @@ class ServerCase(ExportCase):
         if run["verdict"]["end"] != "oom":
             self.leave_out(f"what the kernel ended is not known here, which /dev/kmsg would say: {run['verdict']}")
         return run
+
+
+class ServerCase(EndedCase):
+    def setUp(self):
+        super().setUp()
+        self.agent = operator_case.options.agent
+        if not self.agent or not self.agent.is_file():
+            self.leave_out("launchguard-agent was not built: its libraries are missing")
+
+    def tool(self, *arguments, **variables):
+        return super().tool(*arguments, **{"LAUNCHGUARD_AGENT": str(self.agent), **variables})
 
     def event(self):
         """The event as Sentry would store it, and the attachment. The envelope is whole, and
@@ -161,7 +166,9 @@ class Sentry(ServerCase):
         self.exported("sentry", self.state)
         event = self.check(run)
         (exception,) = event["exception"]["values"]
-        self.assertEqual((exception["type"], exception["mechanism"]["meta"]["signal"]["code_name"]), ("SIGSEGV", "SEGV_MAPERR"))
+        mechanism = exception["mechanism"]
+        self.assertEqual((exception["type"], mechanism["meta"]["signal"]["code_name"]), ("SIGSEGV", "SEGV_MAPERR"))
+        self.assertEqual(number(mechanism["data"]["relevant_address"]), number(run["crash"]["address"]))
         self.assertEqual(len(event["threads"]["values"]), 4)
         self.assertEqual([thread["main"] for thread in event["threads"]["values"]].count(True), 1)
         self.assertEqual(event["release"], "org.example.server@1.1_beta 2")
@@ -253,6 +260,7 @@ class OpenTelemetry(ServerCase):
         self.exported("otlp", self.state)
         attributes = self.check(run)
         self.assertEqual((attributes["exception.type"], len(attributes["launchguard.threads"])), ("SIGSEGV", 3))
+        self.assertEqual(number(attributes["launchguard.fault_address"]), number(run["crash"]["address"]))
 
     def test_hang(self):
         run = self.hung()
@@ -330,6 +338,38 @@ class Redaction(ServerCase):
             text = self.file.read_text()
             self.assertIn("opened ~/notes.db", text)
             self.assertNotIn(SECRET, text)
+
+
+class Schema(EndedCase):
+    def test_json(self):
+        """What --format json writes is what docs/schema says, with a fingerprint."""
+        lines = []
+        for make, end in [(lambda: self.ended("crash", -signal.SIGSEGV), "crash"), (self.hung, "hang"), (lambda: self.ended("kill", -signal.SIGKILL), "unknown"),
+                          (lambda: self.ended("exit", 0), "clean"), (self.out_of_memory, "oom")]:
+            try:
+                run = make()
+            except unittest.SkipTest:
+                continue  # the reason is printed
+            self.assertEqual(run["verdict"]["end"], end)
+            self.assertRegex(run["fingerprint"], "^[0-9a-f]{32}$")
+            newest = max((self.state / "runs").iterdir())
+            lines.append(self.exported("json", newest))
+            self.assertEqual(json.loads(lines[-1])["fingerprint"], run["fingerprint"])
+            damaged = bytearray(newest.read_bytes())
+            for place in range(4096, len(damaged), 61):
+                damaged[place] ^= 0xFF
+            path = self.directory / "damaged.lgrun"
+            path.write_bytes(damaged)
+            self.assertEqual(self.export("json", "-o", self.file, path).status, DAMAGED)
+            lines.append(self.file.read_bytes())
+        every = self.directory / "every.json"
+        every.write_bytes(b"".join(lines))
+        command = [sys.executable, "-B", ROOT / "Tests/Schema/validate.py", operator_case.options.tool.parent / "export-readers/jsonschema", every]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        if result.returncode == 77:
+            self.leave_out(result.stdout.strip())
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn(f" run={len(lines)} ", result.stdout.replace("\n", " ") + " ")
 
 
 class Choice(ServerCase):
