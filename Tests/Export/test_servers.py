@@ -201,7 +201,11 @@ class Sentry(ServerCase):
     def test_size(self):
         """Sentry takes an event of 1 MiB: the outermost frames of the other threads give way, and
         are in the attachment."""
-        run = self.ended("many", -signal.SIGSEGV)
+        folder = self.directory / ("a-long-name-" * 12)
+        folder.mkdir()
+        program = shutil.copy(operator_case.options.victim, folder)
+        self.assertEqual(operator_case.run([program, self.state, "many"]).status, -signal.SIGSEGV)
+        run = self.inspected()
         self.exported("sentry", self.state)
         envelope = self.read("sentry-sdk")
         self.assertLess(len(envelope["items"][0][1]), 1 << 20)
@@ -213,6 +217,7 @@ class Sentry(ServerCase):
         for thread, frames in others.items():
             self.assertGreater(len(shown[thread]), 9)
             self.assertEqual(shown[thread], frames[:len(shown[thread])])
+        self.assertLess(sum(map(len, shown.values())), sum(map(len, others.values())), "nothing gave way: the test shows nothing")
         self.assertEqual({thread["threadID"]: [number(frame["lookup"]) for frame in thread["stack"]["frames"]] for thread in attachment["crash"]["threads"]}, others)
         self.assertEqual(self.addresses(event["exception"]["values"][0]["stacktrace"]), [number(frame["lookup"]) for frame in self.moment(run)[1]])
 
