@@ -49,6 +49,8 @@ RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 # What others read of an export, by readers from PyPI and lldb.
 RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
+# What servers read of an export, by their own readers from PyPI.
+RUN_SERVERS = python3 -B Tests/Export/test_servers.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
@@ -133,6 +135,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
 	$(RUN_EXPORT)
+	$(RUN_SERVERS)
 	$(RUN_PAGE)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
@@ -155,6 +158,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
 	$(RUN_EXPORT)
+	$(RUN_SERVERS)
 	$(RUN_PAGE)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs

@@ -78,7 +78,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
         }
         if error is ExportError || error is Export.Impossible {
             Output.complain("\(error)")
-            exit(withError: ExitStatus.nothingFound.code)
+            exit(withError: ((error as? Export.Impossible)?.status ?? .nothingFound).code)
         }
         if exitCode(for: error) == .validationFailure {
             Output.write(fullMessage(for: error) + "\n", to: .error)
