@@ -11,7 +11,8 @@ struct ExportCommand: ParsableCommand {
             json and text are what inspect prints. html is a page for people, one file that loads nothing: stacks, breadcrumbs on a \
             time axis, launches, the ladder of repairs and the memory map. minidump is for lldb, WinDbg, Sentry, Socorro and other readers of minidumps: \
             all threads with their registers, the bytes of their stacks, modules with build ids, signal, memory map and annotations. \
-            The bytes of the stacks hold the program's data; redacted values in them are blanked.
+            The bytes of the stacks hold the program's data; redacted values in them are blanked. journal is for systemd-journal-remote, \
+            which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it.
 
             Of a state directory, the newest run that died: by a crash, a hang, lack of memory, a kill, a status other than 0 or \
             for an unknown reason. With --all each of them becomes a file in a folder, named as the run file is.
@@ -24,13 +25,14 @@ struct ExportCommand: ParsableCommand {
               launchguard export --format html -o crash.html /var/lib/notes
               launchguard export --format json --all -o reports /var/lib/notes
               lldb -c crash.dmp /usr/bin/notes
+              launchguard export --format journal /var/lib/notes | /usr/lib/systemd/systemd-journal-remote -o notes.journal -
             """
     )
 
     @Argument(help: "A run file, or a state directory or a tarball of one.", completion: .file())
     var target: String?
 
-    @Option(help: ArgumentHelp("json, text, html or minidump.", valueName: "format"))
+    @Option(help: ArgumentHelp("json, text, html, journal or minidump.", valueName: "format"))
     var format: Format
 
     @Option(
@@ -46,13 +48,14 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var symbols: SymbolOptions
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case json, text, html, minidump
+        case json, text, html, journal, minidump
 
         var suffix: String {
             switch self {
             case .json: ".json"
             case .text: ".txt"
             case .html: ".html"
+            case .journal: ".export"
             case .minidump: ".dmp"
             }
         }
@@ -152,6 +155,10 @@ struct Export {
         case .html:
             let run = try reader.run()
             bytes = ShownRun(run, symbols).page.bytes
+            isDamaged = run.isDamaged
+        case .journal:
+            let run = try reader.run()
+            bytes = ShownRun(run, symbols).journal(fingerprint: reader.fingerprint).bytes
             isDamaged = run.isDamaged
         case .minidump:
             do throws(MinidumpProblem) {
