@@ -53,6 +53,8 @@ RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchgu
 RUN_SERVERS = python3 -B Tests/Export/test_servers.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
+# The entries of a run in systemd's journal, by systemd's own programs.
+RUN_JOURNAL = python3 -B Tests/Export/test_journal.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
 RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
 SWIFT_DEBUG = .build/debug/launchguard-faults
@@ -137,6 +139,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_EXPORT)
 	$(RUN_SERVERS)
 	$(RUN_PAGE)
+	$(RUN_JOURNAL)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
@@ -160,6 +163,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_EXPORT)
 	$(RUN_SERVERS)
 	$(RUN_PAGE)
+	$(RUN_JOURNAL)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 12: the ways to die of the Swift build, with every combination of modifiers"

@@ -11,7 +11,8 @@ struct ExportCommand: ParsableCommand {
             json and text are what inspect prints. html is a page for people, one file that loads nothing: stacks, breadcrumbs on a \
             time axis, launches, the ladder of repairs and the memory map. minidump is for lldb, WinDbg, Sentry, Socorro and other readers of minidumps: \
             all threads with their registers, the bytes of their stacks, modules with build ids, signal, memory map and annotations. \
-            The bytes of the stacks hold the program's data; redacted values in them are blanked. sentry is an envelope for Sentry and \
+            The bytes of the stacks hold the program's data; redacted values in them are blanked. journal is for systemd-journal-remote, \
+            which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it. sentry is an envelope for Sentry and \
             servers like it, otlp a request in JSON for an OpenTelemetry collector: launchguard-agent writes both, as it sends them, with \
             ~ in the place of home directories.
 
@@ -28,13 +29,14 @@ struct ExportCommand: ParsableCommand {
               launchguard export --format otlp /var/lib/notes | curl -H 'Content-Type: application/json' -d @- \
                 http://localhost:4318/v1/logs
               lldb -c crash.dmp /usr/bin/notes
+              launchguard export --format journal /var/lib/notes | /usr/lib/systemd/systemd-journal-remote -o notes.journal -
             """
     )
 
     @Argument(help: "A run file, or a state directory or a tarball of one.", completion: .file())
     var target: String?
 
-    @Option(help: ArgumentHelp("json, text, html, minidump, sentry or otlp.", valueName: "format"))
+    @Option(help: ArgumentHelp("json, text, html, journal, minidump, sentry or otlp.", valueName: "format"))
     var format: Format
 
     @Option(
@@ -51,13 +53,14 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var agent: AgentOptions
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case json, text, html, minidump, sentry, otlp
+        case json, text, html, journal, minidump, sentry, otlp
 
         var suffix: String {
             switch self {
             case .json: ".json"
             case .text: ".txt"
             case .html: ".html"
+            case .journal: ".export"
             case .minidump: ".dmp"
             case .sentry: ".envelope"
             case .otlp: ".otlp.json"
@@ -150,6 +153,8 @@ struct Export {
             }
         case .html:
             (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols).page.bytes }
+        case .journal:
+            (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols).journal.bytes }
         case .sentry, .otlp:
             (bytes, isDamaged) = try Self.run(reader) { try AgentExport($0, command).bytes }
         case .minidump:
