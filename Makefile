@@ -49,6 +49,8 @@ RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 # What others read of an export, by readers from PyPI and lldb.
 RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
+# The recipes of the cookbook: each program has its worst day.
+RUN_COOKBOOK = python3 -B Tests/Cookbook/test_cookbook.py --tool .build/debug/launchguard --programs build/gcc/Examples
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
@@ -132,6 +134,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
+	$(RUN_COOKBOOK)
 	$(RUN_EXPORT)
 	$(RUN_PAGE)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
@@ -154,6 +157,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
+	$(RUN_COOKBOOK) --server
 	$(RUN_EXPORT)
 	$(RUN_PAGE)
 	@echo "5 of 12: the pages of the modules"
