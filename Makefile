@@ -51,6 +51,8 @@ RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
 # What servers read of an export, by their own readers from PyPI.
 RUN_SERVERS = python3 -B Tests/Export/test_servers.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
+# The recipes of the cookbook: each program has its worst day.
+RUN_COOKBOOK = python3 -B Tests/Cookbook/test_cookbook.py --tool .build/debug/launchguard --programs build/gcc/Examples
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
 # The entries of a run in systemd's journal, by systemd's own programs.
@@ -136,6 +138,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
+	$(RUN_COOKBOOK)
 	$(RUN_EXPORT)
 	$(RUN_SERVERS)
 	$(RUN_PAGE)
@@ -160,6 +163,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
+	$(RUN_COOKBOOK) --server
 	$(RUN_EXPORT)
 	$(RUN_SERVERS)
 	$(RUN_PAGE)
