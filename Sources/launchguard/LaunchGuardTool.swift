@@ -1,5 +1,6 @@
 import ArgumentParser
 import LaunchGuardReports
+@_exported import ToolParts
 
 /// The command-line tool: reads ledgers and run files, of dead and of living processes, and
 /// simulates launches.
@@ -103,31 +104,4 @@ struct LaunchGuardTool: AsyncParsableCommand {
 /// The arguments, in which paths need not be text.
 private var arguments: [String] {
     unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst().compactMap { unsafe $0.map { unsafe Path.text($0) } }
-}
-
-/// The meanings of the tool's exit status.
-enum ExitStatus: Int32 {
-    case success = 0
-    case nothingFound = 1
-    case usage = 2
-    case damaged = 3
-    /// `upload`: reports are left; nothing can be sent.
-    case unsent = 4
-    case cannotSend = 5
-    /// `witness`, `reset`: not now, as the files are another's or have a word already.
-    case refused = 6
-    /// `doctor`: warnings; errors.
-    case weakened = 7
-    case broken = 8
-
-    init(_ error: ReportError) {
-        self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound
-    }
-
-    var code: ExitCode { ExitCode(rawValue) }
-
-    /// Ends the command with this status.
-    func end() throws {
-        if self != .success { throw code }
-    }
 }

@@ -1,26 +1,28 @@
-import ArgumentParser
-import LaunchGuardReports
+package import ArgumentParser
+package import LaunchGuardReports
 import LaunchGuardSymbols
 
 /// Options of the commands that show functions.
-struct SymbolOptions: ParsableArguments {
+package struct SymbolOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The llvm-symbolizer to use. Default: the one in PATH, beside swift, or in /usr/lib/llvm-*.", valueName: "path"))
-    var symbolizer: String?
+    package var symbolizer: String?
 
     @Option(
         help: ArgumentHelp(
             "A folder in which to look for program files before the recorded path: by build id (.build-id/ab/cdef.debug) or by name. "
                 + "May be repeated.",
             valueName: "dir"))
-    var debugDir: [String] = []
+    package var debugDir: [String] = []
 
     @Flag(help: "Show addresses only.")
-    var noSymbols = false
+    package var noSymbols = false
+
+    package init() {}
 
     /// Add symbols to the reports, as far as possible.
-    func apply(to reports: inout [RunReport]) {
+    package func apply(to reports: inout [RunReport]) {
         guard !noSymbols else { return }
         Symbolicator.demangleMessages(of: &reports)
         guard reports.contains(where: { $0.crash != nil || $0.snapshots != nil || $0.guards?.sites?.isEmpty == false }) else { return }
