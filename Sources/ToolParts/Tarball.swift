@@ -8,7 +8,7 @@ import Synchronization
 /// The tool then works in that folder, so that a file has the path that a person would write:
 /// `device.tar/var/lib/notes/ledger.lg`.
 package enum Tarball {
-    private static let suffixes = [".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.bz2", ".tbz2"]
+    package static let suffixes = [".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.bz2", ".tbz2"]
     private static let patterns = ["*ledger.lg", "*.lgrun", "*.lgreport", "*spool/config", "*spool/consent", "*spool/off"]
 
     private static let mostBytes = 512 << 20

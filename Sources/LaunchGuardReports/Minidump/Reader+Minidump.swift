@@ -27,7 +27,7 @@ extension Reader {
     }
 
     /// Of the end, as lg_reader_fingerprint() computes it; nil: the identity cannot be read.
-    private var fingerprint: String? {
+    package var fingerprint: String? {
         var digits = [CChar](repeating: 0, count: 33)
         guard unsafe lg_reader_fingerprint(handle, &digits) == LG_OK else { return nil }
         return String(decoding: digits.prefix(32).map(UInt8.init(bitPattern:)), as: UTF8.self)
