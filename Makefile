@@ -51,6 +51,8 @@ RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
+# A fleet in a database, which SQLite's reader of Python opens.
+RUN_FLEET = python3 -B Tests/Fleet/test_fleet.py --tool .build/debug/launchguard --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
 RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
 SWIFT_DEBUG = .build/debug/launchguard-faults
@@ -134,6 +136,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_OPERATOR)
 	$(RUN_EXPORT)
 	$(RUN_PAGE)
+	$(RUN_FLEET)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
@@ -156,6 +159,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(call RUN_OPERATOR,booted container)
 	$(RUN_EXPORT)
 	$(RUN_PAGE)
+	$(RUN_FLEET) --long
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 12: the ways to die of the Swift build, with every combination of modifiers"
@@ -190,7 +194,7 @@ bench: peers
 	@echo "Building the core with gcc, and the peers"
 	@$(call CMAKE_BUILD,gcc)
 	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
-	@(for product in bench-log-swift bench-guards-swift launchguard; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
+	@(for product in bench-log-swift bench-guards-swift launchguard launchguard-fleet; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
 
 install:
