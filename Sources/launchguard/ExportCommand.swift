@@ -12,7 +12,8 @@ struct ExportCommand: ParsableCommand {
             time axis, launches, the ladder of repairs and the memory map. minidump is for lldb, WinDbg, Sentry, Socorro and other readers of minidumps: \
             all threads with their registers, the bytes of their stacks, modules with build ids, signal, memory map and annotations. \
             The bytes of the stacks hold the program's data; redacted values in them are blanked. journal is for systemd-journal-remote, \
-            which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it.
+            which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it. swift is a line of JSON in the \
+            shape of the Swift runtime's own crash log.
 
             Of a state directory, the newest run that died: by a crash, a hang, lack of memory, a kill, a status other than 0 or \
             for an unknown reason. With --all each of them becomes a file in a folder, named as the run file is.
@@ -32,7 +33,7 @@ struct ExportCommand: ParsableCommand {
     @Argument(help: "A run file, or a state directory or a tarball of one.", completion: .file())
     var target: String?
 
-    @Option(help: ArgumentHelp("json, text, html, journal or minidump.", valueName: "format"))
+    @Option(help: ArgumentHelp("json, text, html, journal, swift or minidump.", valueName: "format"))
     var format: Format
 
     @Option(
@@ -48,7 +49,7 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var symbols: SymbolOptions
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case json, text, html, journal, minidump
+        case json, text, html, journal, swift, minidump
 
         var suffix: String {
             switch self {
@@ -56,6 +57,7 @@ struct ExportCommand: ParsableCommand {
             case .text: ".txt"
             case .html: ".html"
             case .journal: ".export"
+            case .swift: ".crash.json"
             case .minidump: ".dmp"
             }
         }
@@ -130,16 +132,8 @@ struct Export {
     /// A run that a format cannot carry.
     struct Impossible: Error, CustomStringConvertible {
         var path: String
-        var problem: MinidumpProblem
-
-        var description: String {
-            switch problem {
-            case .noStack: "\(path): a minidump is of stacks, and the run left none; --format json or text says how it ended"
-            case .unknownProcessor: "\(path): the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there"
-            case .tooLarge: "\(path): the minidump would be larger than 4 GiB; --format json or text has the rest"
-            case .unreadable(let error): "\(error)"
-            }
-        }
+        var why: String
+        var description: String { "\(path): \(why)" }
     }
 
     init(_ source: String, _ format: ExportCommand.Format, _ symbols: SymbolOptions, isColored: Bool) throws {
@@ -160,14 +154,34 @@ struct Export {
             let run = try reader.run()
             bytes = ShownRun(run, symbols).journal(fingerprint: reader.fingerprint).bytes
             isDamaged = run.isDamaged
+        case .swift:
+            let run = try reader.run()
+            guard var log = ShownRun(run, symbols).swiftLog(fingerprint: reader.fingerprint) else {
+                throw Impossible(path: source, why: "a crash log is of a crash, and the run left no record of one; --format json or text says how it ended")
+            }
+            let memory = try reader.capturedMemory()
+            if !memory.isEmpty { log.capturedMemory = memory }
+            bytes = Array(log.text.utf8)
+            isDamaged = run.isDamaged
         case .minidump:
             do throws(MinidumpProblem) {
                 (bytes, isDamaged) = try reader.minidump()
             } catch .unreadable(let error) {
                 throw error
             } catch {
-                throw Impossible(path: source, problem: error)
+                throw Impossible(path: source, why: error.words)
             }
+        }
+    }
+}
+
+extension MinidumpProblem {
+    var words: String {
+        switch self {
+        case .noStack: "a minidump is of stacks, and the run left none; --format json or text says how it ended"
+        case .unknownProcessor: "the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there"
+        case .tooLarge: "the minidump would be larger than 4 GiB; --format json or text has the rest"
+        case .unreadable(let error): "\(error)"
         }
     }
 }
