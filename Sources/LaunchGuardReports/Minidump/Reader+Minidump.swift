@@ -41,7 +41,7 @@ extension RunReport {
         if crash == nil, let thread = lastSnapshot?.threadID, thread != 0 { file.addRequest(thread) }
         file.addModules(of: self)
         file.addMaps(recorded?.memoryMap)
-        file.addStatus(of: self, recorded)
+        file.addStatus(of: self)
         file.addAnnotations(minidumpAnnotations, run: identity?.uuid)
         guard let bytes = file.finished(seconds: (moment?.nanoseconds ?? 0) / 1_000_000_000) else { throw .tooLarge }
         return bytes
