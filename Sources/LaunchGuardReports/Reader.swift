@@ -67,7 +67,7 @@ public final class Reader {
     }
 
     /// Nil: the identity cannot be read.
-    private var fingerprint: String? {
+    package var fingerprint: String? {
         var digits = [CChar](repeating: 0, count: 33)
         guard unsafe lg_reader_fingerprint(handle, &digits) == LG_OK else { return nil }
         return String(decoding: digits.prefix(32).map(UInt8.init(bitPattern:)), as: UTF8.self)

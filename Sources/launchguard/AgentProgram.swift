@@ -23,15 +23,8 @@ struct AgentProgram {
 
     /// The program that was chosen, else the one in its usual place; nil: there is none.
     static func path(chosen: String?) -> String? {
-        if let path = chosen ?? Output.variable("LAUNCHGUARD_AGENT") { return isProgram(path) ? path : nil }
-        let folder = Path.folder(ofLink: "/proc/self/exe")
-        let beside = folder.map { [$0, $0 + "/../libexec/launchguard"] } ?? []
-        let folders = beside + ["/usr/local/libexec/launchguard", "/usr/libexec/launchguard"]
-        return folders.map { $0 + "/launchguard-agent" }.first(where: isProgram)
-    }
-
-    private static func isProgram(_ path: String) -> Bool {
-        unsafe (try? Path.isFolder(path)) == false && Path.withCString(path) { unsafe access($0, X_OK) } == 0
+        guard let path = chosen ?? Output.variable("LAUNCHGUARD_AGENT") else { return ProgramBeside.path("launchguard-agent") }
+        return ProgramBeside.isProgram(path) ? path : nil
     }
 
     /// Starts it; nil: that is not possible.

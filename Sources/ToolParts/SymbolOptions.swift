@@ -1,29 +1,31 @@
-import ArgumentParser
-import LaunchGuardReports
+package import ArgumentParser
+package import LaunchGuardReports
 import LaunchGuardSymbols
 import Synchronization
 
 /// Options of the commands that show functions.
-struct SymbolOptions: ParsableArguments {
+package struct SymbolOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What finds lines of the source: llvm (llvm-symbolizer in PATH, beside swift, or in /usr/lib/llvm-*), swift (a part of this tool), "
                 + "the name or path of a program that answers as llvm-symbolizer does, builtin (functions alone, without lines), or none. "
                 + "Default: llvm where it is there, or else swift.",
             valueName: "way"))
-    var symbolizer: String?
+    package var symbolizer: String?
 
     @Option(
         help: ArgumentHelp(
             "A folder in which to look for program files and their separate debug files before the recorded path: by build id "
                 + "(.build-id/ab/cdef.debug) or by name. May be repeated.",
             valueName: "dir"))
-    var debugDir: [String] = []
+    package var debugDir: [String] = []
 
     @Flag(help: "Show addresses only, as with --symbolizer none.")
-    var noSymbols = false
+    package var noSymbols = false
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         guard !noSymbols || symbolizer == nil else { throw ValidationError("--no-symbols and --symbolizer contradict each other.") }
         guard symbolizer == nil || ways == nil || Symbolicator(ways ?? []).hasLines || symbolizer == "builtin" else {
             let there = Symbolicator([.llvm]).hasLines ? "llvm, swift, builtin and none" : "swift, builtin and none; llvm-symbolizer is not installed"
@@ -46,7 +48,7 @@ struct SymbolOptions: ParsableArguments {
     }
 
     /// Add symbols to the reports, as far as possible.
-    func apply(to reports: inout [RunReport]) {
+    package func apply(to reports: inout [RunReport]) {
         guard let ways else { return }
         Symbolicator.demangleMessages(of: &reports)
         guard reports.contains(where: { $0.crash != nil || $0.snapshots != nil || $0.guards?.sites?.isEmpty == false }) else { return }
@@ -67,18 +69,4 @@ struct SymbolOptions: ParsableArguments {
     }
 
     private static let shared = Mutex<Symbolicator?>(nil)
-}
-
-/// `launchguard symbolize`, which the tool runs for itself: see `SwiftSymbolizer`.
-struct SymbolizeCommand: ParsableCommand {
-    static let name = "symbolize"
-    static let configuration = CommandConfiguration(
-        commandName: name, abstract: "Answer as llvm-symbolizer does.", shouldDisplay: false)
-
-    @Argument(parsing: .allUnrecognized) var arguments: [String] = []
-
-    func run() throws {
-        guard let answer = SwiftSymbolizer.answer(to: arguments) else { throw ExitCode.failure }
-        Output.write(String(decoding: answer, as: UTF8.self))
-    }
 }
