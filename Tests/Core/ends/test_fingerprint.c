@@ -183,7 +183,7 @@ static void body_crash_at(void *at)
 static void test_pointers(void **state)
 {
     (void)state;
-    expect_equal(body_crash_at, 0x414141414000, body_crash_at, (uintptr_t)0x4141414141414141);
+    expect_equal(body_crash_at, 0x414141414000, body_crash_at, (uintptr_t)body_here);
     expect_equal(body_crash_at, 0, body_crash_at, 24);
     expect_different(body_crash_at, 0, body_crash_at, 0x414141414000);
 }
