@@ -135,6 +135,59 @@ static void test_messages(void **state)
     expect_equal(body_says, (uintptr_t)number, body_says, (uintptr_t)number_too);
 }
 
+struct said {
+    const char *expression, *file;
+    unsigned line;
+};
+
+static void body_asserts(void *argument)
+{
+    const struct said *said = argument;
+    begin();
+    close(STDERR_FILENO);
+    __assert_fail(said->expression, said->file, said->line, "resize");
+}
+
+KEPT static void assert_elsewhere(const struct said *said)
+{
+    __assert_fail(said->expression, said->file, said->line, "resize");
+}
+
+static void body_asserts_elsewhere(void *said)
+{
+    begin();
+    close(STDERR_FILENO);
+    assert_elsewhere(said);
+}
+
+/* An assertion is the same one in other builds: in another folder, at another line and address. */
+static void test_assertions(void **state)
+{
+    (void)state;
+    static const struct said one = { "rows > 0", "/build/1/player.c", 17 }, same = { "rows > 0", "../player.c", 21 },
+                             other = { "rows > 1", "../player.c", 17 }, elsewhere = { "rows > 0", "../decoder.c", 17 };
+    expect_equal(body_asserts, (uintptr_t)&one, body_asserts_elsewhere, (uintptr_t)&same);
+    expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&other);
+    expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&elsewhere);
+}
+
+KEPT static void crash_at(volatile int *at) { *at = 3; __asm__ volatile(""); }
+
+static void body_crash_at(void *at)
+{
+    begin();
+    crash_at(at);
+}
+
+/* It is chance where a bad pointer leads; that it is null is none. */
+static void test_pointers(void **state)
+{
+    (void)state;
+    expect_equal(body_crash_at, 0x414141414000, body_crash_at, (uintptr_t)body_here);
+    expect_equal(body_crash_at, 0, body_crash_at, 24);
+    expect_different(body_crash_at, 0, body_crash_at, 0x414141414000);
+}
+
 /* The program is loaded elsewhere at each start. */
 static void body_afresh(void *argument)
 {
@@ -300,6 +353,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_crashes),
         WITH_STATE(test_messages),
+        WITH_STATE(test_assertions),
+        WITH_STATE(test_pointers),
         WITH_STATE(test_addresses),
         WITH_STATE(test_other_ends),
         WITH_STATE(test_wrong_calls),
