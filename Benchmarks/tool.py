@@ -89,4 +89,5 @@ def main():
             print(text + ("   other" if tool == options.other else ""))
 
 
-main()
+if __name__ == "__main__":
+    main()
