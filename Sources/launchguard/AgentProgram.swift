@@ -1,5 +1,19 @@
+import ArgumentParser
 import LaunchGuardPlatform
 import LaunchGuardReports
+
+/// Of a command that runs the agent.
+struct AgentOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The agent's program.", valueName: "path"), completion: .file())
+    var agent: String?
+
+    /// Nil: there is none.
+    var program: String? { AgentProgram.path(chosen: agent) }
+
+    var whyMissing: String {
+        agent.map { "\($0): there is no such program, or it may not be run" } ?? "launchguard-agent was not found; install it, or name it with --agent"
+    }
+}
 
 /// `launchguard-agent`, run once.
 struct AgentProgram {

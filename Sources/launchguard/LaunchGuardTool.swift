@@ -45,7 +45,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
             """,
         version: Reader.libraryVersion,
         subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self, CollectCommand.self, TopCommand.self, ShowCommand.self]
-            + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self] + onLinux
+            + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self, SymbolizeCommand.self] + onLinux
     )
 
     /// A program is run on Linux only, and only such a system is looked at.
@@ -82,7 +82,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
         }
         if error is ExportError || error is Export.Impossible {
             Output.complain("\(error)")
-            exit(withError: ExitStatus.nothingFound.code)
+            exit(withError: ((error as? Export.Impossible)?.status ?? .nothingFound).code)
         }
         if exitCode(for: error) == .validationFailure {
             Output.write(fullMessage(for: error) + "\n", to: .error)
@@ -95,9 +95,9 @@ struct LaunchGuardTool: AsyncParsableCommand {
 
     /// Whether the command is one, which the parser says in fewer words.
     private static func checkCommand(_ arguments: [String]) throws {
-        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        let names = configuration.subcommands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName } + ["help"]
         guard let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first else { return }
-        if word.hasPrefix("-") || names.contains(word) { return }
+        if word.hasPrefix("-") || names.contains(word) || word == SymbolizeCommand.name { return }
         let path = try Path.isFolder(word) == nil ? "" : " 'launchguard list \(word)' shows what is there."
         let suggestion = path.isEmpty ? Suggestion.text(for: word, among: names) : path
         throw ValidationError("'\(word)' is no command.\(suggestion) The commands are: \(names.joined(separator: ", ")).")
