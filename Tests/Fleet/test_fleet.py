@@ -18,6 +18,7 @@ import shutil
 import signal
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 import tarfile
@@ -27,7 +28,10 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Operator"))
 
+sys.path.insert(0, str(HERE.parent / "Format"))
+
 import operator_case
+from page import crc32c
 from operator_case import LIMIT_S, ROOT, OperatorCase
 
 NOT_FOUND, USAGE, DAMAGED = 1, 2, 3
@@ -182,14 +186,27 @@ class Collect(FleetCase):
         self.assertEqual(len(self.top()), 1)
         self.check_database()
 
+    def move_to_another_machine(self, path):
+        """Another boot id in the identity, with its checksum."""
+        content = bytearray(path.read_bytes())
+        sections = [struct.unpack_from("<IIQQ", content, 64 + 24 * index) for index in range(struct.unpack_from("<I", content, 28)[0])]
+        at = next(offset for kind, _, offset, _ in sections if kind == 1)
+        content[at + 16:at + 32] = bytes(range(16))
+        struct.pack_into("<I", content, at + 632, crc32c(bytes(content[at:at + 632])))
+        path.write_bytes(content)
+
     def test_the_ledger_of_the_device_says_how_a_run_ended(self):
         operator_case.run([operator_case.options.victim, self.state, "1.0", "kill"])
-        early = self.tarball("early.tar.gz", (self.state / "runs", "state/runs"))
+        run = next((self.state / "runs").iterdir())
+        there = json.loads(self.tool("inspect", "--json", run).output)
         operator_case.run([operator_case.options.victim, self.state, "1.0", "clean"])
+        self.move_to_another_machine(run)
+        early = self.tarball("early.tar.gz", (run, "state/runs/" + run.name))
+        first = "SELECT ending, certainty, fingerprint FROM run WHERE number = 1"
         self.collect(early)
-        self.assertEqual(self.query("SELECT ending, certainty FROM run WHERE number = 1"), [("unknown", 1)])
+        self.assertEqual(self.query(first), [("reboot", 1, None)])
         self.collect(self.state)
-        self.assertEqual(self.query("SELECT ending, certainty FROM run WHERE number = 1"), [("unknown", 3)])
+        self.assertEqual(self.query(first), [("unknown", 3, there["fingerprint"])])
         before = self.contents()
         self.collect(early)
         self.assertEqual(self.contents(), before)
