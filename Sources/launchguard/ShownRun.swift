@@ -22,6 +22,9 @@ struct ShownRun {
         return HTMLPage(report, ledger: ledger?.appID == nil ? nil : ledger, deliveries: delivery ?? [])
     }
 
+    /// The entries of systemd's journal.
+    var journal: JournalExport { JournalExport(report) }
+
     func write(to writer: inout TextWriter, lines: Int? = nil, includesMap: Bool = false) {
         report.write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: includesMap, deliveries: delivery ?? [])
     }
