@@ -12,8 +12,8 @@ struct ExportCommand: ParsableCommand {
             time axis, launches, the ladder of repairs and the memory map. minidump is for lldb, WinDbg, Sentry, Socorro and other readers of minidumps: \
             all threads with their registers, the bytes of their stacks, modules with build ids, signal, memory map and annotations. \
             The bytes of the stacks hold the program's data; redacted values in them are blanked. journal is for systemd-journal-remote, \
-            which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it. sentry is an envelope for Sentry and \
-            servers like it, otlp a request in JSON for an OpenTelemetry collector: launchguard-agent writes both, as it sends them, with \
+            which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it. swift is a line of JSON in the \
+            shape of the Swift runtime's own crash log. sentry is an envelope for Sentry and servers like it, otlp a request in JSON for an OpenTelemetry collector: launchguard-agent writes both, as it sends them, with \
             ~ in the place of home directories.
 
             Of a state directory, the newest run that died: by a crash, a hang, lack of memory, a kill, a status other than 0 or \
@@ -36,7 +36,7 @@ struct ExportCommand: ParsableCommand {
     @Argument(help: "A run file, or a state directory or a tarball of one.", completion: .file())
     var target: String?
 
-    @Option(help: ArgumentHelp("json, text, html, journal, minidump, sentry or otlp.", valueName: "format"))
+    @Option(help: ArgumentHelp("json, text, html, journal, swift, minidump, sentry or otlp.", valueName: "format"))
     var format: Format
 
     @Option(
@@ -53,7 +53,7 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var agent: AgentOptions
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case json, text, html, journal, minidump, sentry, otlp
+        case json, text, html, journal, swift, minidump, sentry, otlp
 
         var suffix: String {
             switch self {
@@ -61,6 +61,7 @@ struct ExportCommand: ParsableCommand {
             case .text: ".txt"
             case .html: ".html"
             case .journal: ".export"
+            case .swift: ".crash.json"
             case .minidump: ".dmp"
             case .sentry: ".envelope"
             case .otlp: ".otlp.json"
@@ -155,6 +156,15 @@ struct Export {
             (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols).page.bytes }
         case .journal:
             (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols).journal.bytes }
+        case .swift:
+            (bytes, isDamaged) = try Self.run(reader) { run in
+                guard var log = ShownRun(run, command.symbols).swiftLog else {
+                    throw Impossible(source, "a crash log is of a crash, and the run left no record of one; --format json or text says how it ended")
+                }
+                let memory = try reader.capturedMemory()
+                if !memory.isEmpty { log.capturedMemory = memory }
+                return Array(log.text.utf8)
+            }
         case .sentry, .otlp:
             (bytes, isDamaged) = try Self.run(reader) { try AgentExport($0, command).bytes }
         case .minidump:
@@ -189,6 +199,17 @@ struct Export {
             case .tooLarge: self.init(path, "the minidump would be larger than 4 GiB; --format json or text has the rest")
             case .unreadable(let error): throw error
             }
+        }
+    }
+}
+
+extension MinidumpProblem {
+    var words: String {
+        switch self {
+        case .noStack: "a minidump is of stacks, and the run left none; --format json or text says how it ended"
+        case .unknownProcessor: "the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there"
+        case .tooLarge: "the minidump would be larger than 4 GiB; --format json or text has the rest"
+        case .unreadable(let error): "\(error)"
         }
     }
 }

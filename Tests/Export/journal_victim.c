@@ -23,10 +23,11 @@ static void *wait_for_ever(void *name)
     return NULL;
 }
 
-__attribute__((noinline)) int journal_victim_crash(volatile int *where);
-__attribute__((noinline)) int journal_victim_crash(volatile int *where)
+/* A register holds the address of the secret on the stack. */
+__attribute__((noinline)) int journal_victim_crash(volatile int *where, const char *on_stack);
+__attribute__((noinline)) int journal_victim_crash(volatile int *where, const char *on_stack)
 {
-    return *where + 1;
+    return *where + on_stack[0];
 }
 
 static void say(lg_session *session, lg_level level, const char *text)
@@ -71,5 +72,7 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     if (strcmp(argv[2], "exit") == 0)
         exit(3);
-    return journal_victim_crash((volatile int *)0x1234);
+    char on_stack[sizeof secret];
+    memcpy(on_stack, secret, sizeof secret);
+    return journal_victim_crash((volatile int *)0x1234, on_stack);
 }

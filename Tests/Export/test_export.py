@@ -29,7 +29,7 @@ from page import crc32c
 SECRET = b"correct-horse-battery-staple"
 NOT_FOUND, USAGE, DAMAGED = 1, 2, 3
 GOLDEN = sorted((ROOT / "Tests/Golden").glob("v1.*/*.lgrun"))
-FORMATS = ("json", "text", "html", "minidump", "journal")
+FORMATS = ("json", "text", "html", "minidump", "journal", "swift")
 
 
 def number(address):
@@ -154,7 +154,7 @@ class Minidump(ExportCase):
         for start in range(len(SECRET) - 7):
             self.assertNotIn(SECRET[start:start + 8], data)
         self.assertIn(b"a mark on the stack", data)
-        for format in ("json", "text", "journal"):
+        for format in ("json", "text", "journal", "swift"):
             self.assertNotIn(SECRET, self.exported(format, self.state))
 
     def test_unknown_redaction(self):
