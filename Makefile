@@ -229,4 +229,4 @@ uninstall:
 	@DESTDIR='$(DESTDIR)' scripts/install-tree uninstall '$(PREFIX)'
 
 clean:
-	rm -rf build .build .build-tsan .build-asan
+	rm -rf build .build .build-docs .build-tsan .build-asan
