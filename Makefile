@@ -49,11 +49,22 @@ RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 # What others read of an export, by readers from PyPI and lldb.
 RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
+# What servers read of an export, by their own readers from PyPI.
+RUN_SERVERS = python3 -B Tests/Export/test_servers.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
+# The recipes of the cookbook: each program has its worst day.
+RUN_COOKBOOK = python3 -B Tests/Cookbook/test_cookbook.py --tool .build/debug/launchguard --programs build/gcc/Examples
 # Functions and lines of programs that nobody prepared.
 RUN_SYMBOLS = python3 -B Tests/Symbols/test_symbols.py --tool .build/debug/launchguard \
 	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so --swiftc $(SWIFT)c
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
+# The entries of a run in systemd's journal, by systemd's own programs.
+RUN_JOURNAL = python3 -B Tests/Export/test_journal.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim
+# A fleet in a database, which SQLite's reader of Python opens.
+RUN_FLEET = python3 -B Tests/Fleet/test_fleet.py --tool .build/debug/launchguard --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies
+# One crash in two logs, the Swift runtime's and LaunchGuard's.
+RUN_SWIFT_LOG = python3 -B Tests/Export/test_swift_log.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim \
+	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
 RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
 SWIFT_DEBUG = .build/debug/launchguard-faults
@@ -135,9 +146,14 @@ test-swift: core-gcc swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
+	$(RUN_COOKBOOK)
 	$(RUN_EXPORT)
+	$(RUN_SERVERS)
 	$(RUN_SYMBOLS)
 	$(RUN_PAGE)
+	$(RUN_JOURNAL)
+	$(RUN_FLEET)
+	$(RUN_SWIFT_LOG)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
@@ -158,9 +174,14 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
+	$(RUN_COOKBOOK) --server
 	$(RUN_EXPORT)
+	$(RUN_SERVERS)
 	$(RUN_SYMBOLS) --reports 1000
 	$(RUN_PAGE)
+	$(RUN_JOURNAL)
+	$(RUN_FLEET) --long
+	$(RUN_SWIFT_LOG)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 12: the ways to die of the Swift build, with every combination of modifiers"
@@ -195,7 +216,7 @@ bench: peers
 	@echo "Building the core with gcc, and the peers"
 	@$(call CMAKE_BUILD,gcc)
 	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
-	@(for product in bench-log-swift bench-guards-swift launchguard; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
+	@(for product in bench-log-swift bench-guards-swift launchguard launchguard-fleet; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
 
 install:
@@ -213,4 +234,4 @@ uninstall:
 	@DESTDIR='$(DESTDIR)' scripts/install-tree uninstall '$(PREFIX)'
 
 clean:
-	rm -rf build .build .build-tsan .build-asan
+	rm -rf build .build .build-docs .build-tsan .build-asan

@@ -12,14 +12,18 @@ if(NOT swift_version VERSION_GREATER_EQUAL 6.2)
 endif()
 
 # Half the size without its symbols, with the same output. SwiftPM has a compiler of its own. Some
-# object of Swift's runtime forgets to say that it needs no executable stack.
+# object of Swift's runtime forgets to say that it needs no executable stack. Without the option
+# against caching SwiftPM 6.3 fails at the second product ("unknown build description").
 set(tool ${CMAKE_CURRENT_BINARY_DIR}/tool)
 set(tool_built ${LaunchGuard_SOURCE_DIR}/.build/release/launchguard)
 file(MAKE_DIRECTORY ${tool})
 add_custom_target(launchguard-tool ALL
-    COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR}
+    COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR} --disable-build-manifest-caching
         -c release --static-swift-stdlib --disable-local-rpath --product launchguard -Xlinker -z -Xlinker noexecstack
+    COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR} --disable-build-manifest-caching
+        -c release --static-swift-stdlib --disable-local-rpath --product launchguard-fleet -Xlinker -z -Xlinker noexecstack
     COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard ${tool_built}
+    COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard-fleet ${tool_built}-fleet
     COMMAND ${tool}/launchguard --generate-completion-script bash >${tool}/launchguard.bash
     COMMAND ${tool}/launchguard --generate-completion-script zsh >${tool}/_launchguard
     COMMAND ${tool}/launchguard --generate-completion-script fish >${tool}/launchguard.fish
@@ -27,6 +31,8 @@ add_custom_target(launchguard-tool ALL
 
 if(LAUNCHGUARD_INSTALL)
     install(PROGRAMS ${tool}/launchguard DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # The tool starts it for the commands that keep a database.
+    install(PROGRAMS ${tool}/launchguard-fleet DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/launchguard)
     install(FILES ${tool}/launchguard.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME launchguard)
     install(FILES ${tool}/_launchguard DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
     install(FILES ${tool}/launchguard.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -143,7 +143,7 @@ extension RunReport {
     }
 
     /// The last moment at which the process is known to have lived.
-    private var lastSignOfLife: UInt64? {
+    var lastSignOfLife: UInt64? {
         let marks = [
             identity?.termination?.monotonicNanoseconds, identity?.termination?.aliveNanoseconds, identity?.cpuLimit?.monotonicNanoseconds,
             identity?.memoryPressure?.monotonicNanoseconds, identity?.announcement?.monotonicNanoseconds,

@@ -22,6 +22,12 @@ struct ShownRun {
         return HTMLPage(report, ledger: ledger?.appID == nil ? nil : ledger, deliveries: delivery ?? [])
     }
 
+    /// The entries of systemd's journal.
+    var journal: JournalExport { JournalExport(report) }
+
+    /// In the shape of the Swift runtime's own log; nil: the run did not crash, or left no record.
+    var swiftLog: SwiftCrashLog? { SwiftCrashLog(report) }
+
     func write(to writer: inout TextWriter, lines: Int? = nil, includesMap: Bool = false) {
         report.write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: includesMap, deliveries: delivery ?? [])
     }

@@ -26,14 +26,21 @@ class Documents(unittest.TestCase):
         """Every block of a language stands in the file that the comment above it names, where the
         block may be indented."""
         quotes = 0
-        for page in sorted([*ROOT.glob("Sources/*/*.docc/**/*.md"), *ROOT.glob("docs/*.docc/*.md")]):
+        for page in sorted([*ROOT.glob("Sources/*/*.docc/**/*.md"), *ROOT.glob("docs/*.docc/*.md"), ROOT / "docs/COOKBOOK.md"]):
             for path, language, text in re.findall(r"(?:<!-- (\S+) -->\n)?```(\w*)\n(.*?)```\n", page.read_text(), re.S):
-                if language:
+                if language and language != "console":  # what commands print: test_cookbook.py
                     quotes += 1
                     self.assertTrue(path, f"{page.name}: no file is named for:\n{text}")
                     file = (ROOT / path).read_text()
                     self.assertTrue(text in file or textwrap.indent(text, "    ") in file, f"{page.name} quotes {path} as it is not:\n{text}")
         self.assertGreaterEqual(quotes, 10)
+
+    def test_every_product_has_pages(self):
+        """scripts/build-docs makes those of each library that a package can import."""
+        products = set(re.findall(r"\.library\(name: \"(\w+)\"", (ROOT / "Package.swift").read_text()))
+        script = (ROOT / "scripts/build-docs").read_text()
+        self.assertGreater(len(products), 5)
+        self.assertEqual(products, set(re.findall(r'"(\w+)"', re.search(r"^CORE = .*\nMODULES = .*", script, re.M)[0])))
 
     def test_every_public_function_has_its_contract(self):
         functions = 0
@@ -64,6 +71,34 @@ class Documents(unittest.TestCase):
                     named += 1
                     self.assertRegex(text, rf"\({name}\)|def {name}\(", f"{file} has no {name}")
         self.assertGreater(named, 30)
+
+    def test_the_page_for_those_from_elsewhere_names_what_is_there(self):
+        """docs/FROM-OTHERS.md: every function, constant, option and command of ours."""
+        page = (ROOT / "docs/FROM-OTHERS.md").read_text()
+        headers = "".join(path.read_text() for path in (ROOT / "include/launchguard").glob("*.h"))
+        ours = set(re.findall(r"`(lg_\w+)\(\)`|`(LG_\w+)`", page))
+        self.assertGreater(len(ours), 10)
+        for name in {"".join(pair) for pair in ours} | {"state_directory", "app_version", "keep_first", "keep_stderr", "on_report", "capture"}:
+            self.assertRegex(headers, r"\b%s\b" % name)
+            self.assertIn(name, page)
+        manual = "".join(path.read_text() for path in (ROOT / "docs/man").glob("*")).replace("\\", "")
+        for command in set(re.findall(r"`launchguard ([a-z]+)", page)):
+            self.assertRegex(manual, r"\b%s\b" % command)
+        for name in set(re.findall(r"export --format (\w+)", page)):
+            self.assertIn("| `%s` |" % name, (ROOT / "docs/EXPORT.md").read_text())
+
+    def test_the_tests_of_what_survives_are_there(self):
+        """docs/SURVIVES.md names tests for every death: "survives; file: `test_name`"."""
+        rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in (ROOT / "docs/SURVIVES.md").read_text().splitlines() if row.startswith("|")][2:]
+        self.assertGreater(len(rows), 15)
+        for row in rows:
+            self.assertEqual(len(row), 9, row)
+            found = re.findall(r"(\w+): ((?:`test_\w+`(?:, )?)+)", row[-1])
+            self.assertTrue(found or row[-1] == "survives", f"no test: {row}")
+            for file, names in found:
+                text = "".join(path.read_text() for path in TESTS.glob(f"Core/*/test_{file}.c"))
+                for name in re.findall(r"test_\w+", names):
+                    self.assertTrue(f"void {name}(" in text, f"{file} has no {name}")
 
     def test_the_tests_of_the_limits_of_guards_are_there(self):
         """docs/GUARDS.md names a test for every limit: `test_program`, `test_name` or a suite."""

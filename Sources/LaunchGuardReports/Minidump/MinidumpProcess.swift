@@ -37,33 +37,16 @@ extension MinidumpFile {
     mutating func addMaps(_ map: MemoryMap?) {
         guard let map else { return }
         var part = MinidumpBytes()
-        for mapping in map.mappings {
-            func hex(_ value: UInt64) -> String { String(value, radix: 16) }
-            let path = mapping.path.map { " " + $0 } ?? ""
-            part.add(bytes: "\(hex(mapping.start.value))-\(hex(mapping.end.value)) \(mapping.permissions) \(hex(mapping.offset)) 00:00 0\(path)\n".utf8)
-        }
+        part.add(bytes: map.procText.utf8)
         add(.linuxMaps, part)
     }
 
     /// What the record knows of `/proc/PID/status`, in the form of proc(5).
-    mutating func addStatus(of report: RunReport, _ crash: Crash?) {
-        guard let identity = report.identity else { return }
-        func figure(_ name: String) -> UInt64? { crash?.resources?[name]?.value }
-        var lines: [(String, String)] = []
-        func add(_ name: String, _ value: (some CustomStringConvertible)?, _ unit: String = "") {
-            if let value { lines.append((name, value.description + unit)) }
-        }
-        add("Name", (identity.executable ?? report.programPath)?.lastPathPart.prefix(15))
-        add("Pid", identity.processID)
-        add("PPid", report.system?.parentProcessID)
-        add("TracerPid", figure("tracer_pid"))
-        add("VmSize", figure("virtual").map { $0 / 1024 }, " kB")
-        add("VmHWM", figure("resident_peak").map { $0 / 1024 }, " kB")
-        add("VmRSS", figure("resident").map { $0 / 1024 }, " kB")
-        add("Threads", figure("threads"))
+    mutating func addStatus(of report: RunReport) {
+        guard let text = report.procStatusText else { return }
         var part = MinidumpBytes()
-        for (name, value) in lines { part.add(bytes: "\(name):\t\(value.replacing("\n", with: "\\n"))\n".utf8) }
-        self.add(.linuxProcStatus, part)
+        part.add(bytes: text.utf8)
+        add(.linuxProcStatus, part)
     }
 
     /// MDRawBreakpadInfo: which thread the dump is about, where there is no exception to say so.
