@@ -49,6 +49,10 @@ RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 # What others read of an export, by readers from PyPI and lldb.
 RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
+# What servers read of an export, by their own readers from PyPI.
+RUN_SERVERS = python3 -B Tests/Export/test_servers.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
+# The recipes of the cookbook: each program has its worst day.
+RUN_COOKBOOK = python3 -B Tests/Cookbook/test_cookbook.py --tool .build/debug/launchguard --programs build/gcc/Examples
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
 # The entries of a run in systemd's journal, by systemd's own programs.
@@ -137,7 +141,9 @@ test-swift: core-gcc swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
+	$(RUN_COOKBOOK)
 	$(RUN_EXPORT)
+	$(RUN_SERVERS)
 	$(RUN_PAGE)
 	$(RUN_JOURNAL)
 	$(RUN_SWIFT_LOG)
@@ -161,7 +167,9 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
+	$(RUN_COOKBOOK) --server
 	$(RUN_EXPORT)
+	$(RUN_SERVERS)
 	$(RUN_PAGE)
 	$(RUN_JOURNAL)
 	$(RUN_SWIFT_LOG)

@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
         .executable(name: "launchguard", targets: ["launchguard"]),
+        .executable(name: "launchguard-fleet", targets: ["launchguard-fleet"]),
         .executable(name: "launchguard-faults", targets: ["launchguard-faults"]),
     ],
     traits: [
@@ -41,12 +42,14 @@ let package = Package(
         .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
         .trait(name: "FoundationGuards", description: "LaunchGuardGuards: what stands on Foundation."),
         .trait(name: "Tool", description: "The tool launchguard, whose dependency is fetched for no other product."),
-        .default(enabledTraits: isFetched ? [] : ["Tool", "FoundationGuards"]),
+        .trait(name: "Fleet", description: "launchguard-fleet, the commands of the tool that keep a database, and GRDB with them.", enabledTraits: ["Tool"]),
+        .default(enabledTraits: isFetched ? [] : ["Tool", "Fleet", "FoundationGuards"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // The C interface. On Linux the core is behind it, elsewhere a shell that protects nothing.
@@ -107,6 +110,17 @@ let package = Package(
         .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
         .target(name: "LaunchGuardSymbols", dependencies: ["LaunchGuardPlatform", "LaunchGuardReports"], swiftSettings: strict),
         .systemLibrary(name: "CProcess"),
+        // What the programs of the tool share.
+        .target(
+            name: "ToolParts",
+            dependencies: [
+                "LaunchGuardPlatform",
+                "LaunchGuardReports",
+                "LaunchGuardSymbols",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+            ],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "launchguard",
             dependencies: [
@@ -115,7 +129,19 @@ let package = Package(
                 "LaunchGuardPlatform",
                 "LaunchGuardReports",
                 "LaunchGuardSymbols",
+                "ToolParts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "launchguard-fleet",
+            dependencies: [
+                "LaunchGuardPlatform",
+                "LaunchGuardReports",
+                "ToolParts",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Fleet"])),
             ],
             swiftSettings: strict
         ),

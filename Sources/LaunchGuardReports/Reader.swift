@@ -44,6 +44,7 @@ public final class Reader {
     public func run(includingMemory: Bool = false) throws(ReportError) -> RunReport {
         var problems = Problems()
         var report = try parts(of: .all, includingMemory: includingMemory, &problems)
+        report.fingerprint = report.verdict?.end == .running ? nil : fingerprint
         do throws(ReportError) {
             report.breadcrumbs = try breadcrumbs(of: report)
             if report.breadcrumbs?.entries.contains(where: { $0.isDamaged == true }) == true { problems.add("ring log", LG_ERR_DAMAGED) }
@@ -55,14 +56,21 @@ public final class Reader {
     }
 
     /// What the run was and how it ended: without breadcrumbs, annotations, heartbeats, deadlines,
-    /// standard error and the sites of guard events, and without modules where no stack needs them.
-    /// Whether these parts are there and within bounds is checked all the same.
+    /// standard error, the sites of guard events and the fingerprint, and without modules where no
+    /// stack needs them. Whether these parts are there and within bounds is checked all the same.
     public func summary() throws(ReportError) -> RunReport {
         var problems = Problems()
         var report = try parts(of: .summary, includingMemory: false, &problems)
         _ = problems.isUsable(unsafe lg_reader_log_check(handle), "ring log")
         report.problems = problems.found
         return report
+    }
+
+    /// Nil: the identity cannot be read.
+    package var fingerprint: String? {
+        var digits = [CChar](repeating: 0, count: 33)
+        guard unsafe lg_reader_fingerprint(handle, &digits) == LG_OK else { return nil }
+        return String(decoding: digits.prefix(32).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     private enum Extent {

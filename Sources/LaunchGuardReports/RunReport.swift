@@ -15,6 +15,9 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// What the run began on.
     public var system: RunSystem?
     public var verdict: Verdict?
+    /// The same for equal ends of one build of a program, in hexadecimal digits; nil: the run goes
+    /// on, or its identity is damaged. C: `lg_reader_fingerprint()`.
+    public var fingerprint: String?
     public var contexts: [RunContext]?
     /// The crash that counts: the last crash that the program is not known to have survived, or the
     /// crash in whose handler that one came.

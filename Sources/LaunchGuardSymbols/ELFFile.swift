@@ -2,10 +2,17 @@ internal import LaunchGuardPlatform
 
 internal import LaunchGuardReports
 
-/// An ELF file of this machine, opened to read its build id and what it asks for. Every offset and
-/// length is checked, as the file may hold anything.
+/// An ELF file of this machine, opened to read its build id, its symbols and what it asks for.
+/// Every offset and length is checked, as the file may hold anything.
 package struct ELFFile: ~Copyable {
-    private let descriptor: Int32
+    private let source: Source
+    /// Bytes of the file.
+    let size: UInt64
+
+    private enum Source {
+        case descriptor(Int32)
+        case bytes([UInt8])
+    }
 
     /// Opens a regular file; nil for anything else. The call never blocks, whatever the path names.
     package init?(path: String) {
@@ -16,17 +23,39 @@ package struct ELFFile: ~Copyable {
             close(descriptor)
             return nil
         }
-        self.descriptor = descriptor
+        source = .descriptor(descriptor)
+        size = UInt64(clamping: status.st_size)
+    }
+
+    /// A file in memory.
+    init(bytes: [UInt8]) {
+        source = .bytes(bytes)
+        size = UInt64(bytes.count)
     }
 
     deinit {
-        close(descriptor)
+        if case .descriptor(let descriptor) = source { close(descriptor) }
+    }
+
+    /// The header; nil: it is no 64-bit little-endian ELF file.
+    func header() -> [UInt8]? {
+        guard let header = read(at: 0, count: 64), header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else { return nil }
+        return header
+    }
+
+    /// Why it is not a file of a program in which LaunchGuard runs, as the end of a sentence; nil:
+    /// it may be one.
+    func refusal() -> String? {
+        guard let start = read(at: 0, count: 6), start.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else { return "is no ELF file" }
+        if start[4] != 2 { return "is an ELF file of 32 bits, and the program that ran is one of 64 bits" }
+        if start[5] != 1 { return "is an ELF file of the other byte order" }
+        return header() == nil ? "is an ELF file that was cut" : nil
     }
 
     /// The GNU build id in lower-case hexadecimal digits; nil when the file has none or is no
     /// 64-bit ELF file.
     package func buildID() -> String? {
-        guard let header = read(at: 0, count: 64), header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else { return nil }
+        guard let header = header() else { return nil }
         // A program has its notes in segments; a separate debug file has them only in sections.
         let segments = notes(table: header.value(32, 8), entrySize: 56, count: header.value(56, 2), type: (0, 4), place: 8, size: 32)
         let sections = { (file: borrowing ELFFile) in
@@ -68,11 +97,16 @@ package struct ELFFile: ~Copyable {
         return nil
     }
 
+    /// Those bytes; nil when the file does not have all of them.
     func read(at offset: UInt64, count: Int) -> [UInt8]? {
-        guard let offset = Int(exactly: offset) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: count)
-        let got = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, count, offset) }
-        return got == count ? bytes : nil
+        guard offset <= size, UInt64(count) <= size - offset, let offset = Int(exactly: offset) else { return nil }
+        switch source {
+        case .bytes(let bytes): return Array(bytes[offset..<offset + count])
+        case .descriptor(let descriptor):
+            var bytes = [UInt8](repeating: 0, count: count)
+            let got = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, count, offset) }
+            return got == count ? bytes : nil
+        }
     }
 }
 
@@ -80,5 +114,11 @@ extension [UInt8] {
     /// A little-endian number of `size` bytes. The caller has checked that the bytes are there.
     func value(_ offset: Int, _ size: Int) -> UInt64 {
         self[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The text that begins there and ends at a NUL or with the bytes.
+    func text(at start: Int) -> String {
+        guard indices.contains(start) else { return "" }
+        return String(decoding: self[start...].prefix { $0 != 0 }, as: UTF8.self)
     }
 }

@@ -10,6 +10,8 @@ package struct ELFProgram: Sendable {
     package var libraryFolders: [String] = []
     /// Names of its sections.
     package var sections: Set<String> = []
+    /// The lowest address that its segments are loaded to.
+    package var start: UInt64?
     /// Whether it has a table of symbols beyond those for the loader.
     package var hasSymbols = false
     /// Whether it has a table by which stacks are unwound.
@@ -19,23 +21,21 @@ package struct ELFProgram: Sendable {
 extension ELFFile {
     /// Nil: it is no 64-bit little-endian ELF file.
     package func program() -> ELFProgram? {
-        guard let header = read(at: 0, count: 64), header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else { return nil }
+        guard let header = header() else { return nil }
         var program = ELFProgram(machine: header.value(18, 2))
         let segments = entries(at: header.value(32, 8), size: 56, count: header.value(56, 2))
         for segment in segments {
             switch segment.value(0, 4) {
+            case 1: program.start = min(program.start ?? .max, segment.value(16, 8) & ~0xFFF)
             case 2: addDynamic(of: segment, segments, to: &program)
-            case 3: program.interpreter = bytes(at: segment.value(8, 8), size: segment.value(32, 8), limit: 4096).map { Self.text($0, at: 0) }
+            case 3: program.interpreter = bytes(at: segment.value(8, 8), size: segment.value(32, 8), limit: 4096).map { $0.text(at: 0) }
             case 0x6474_E550: program.hasUnwindTable = true
             default: break
             }
         }
-        let sections = entries(at: header.value(40, 8), size: 64, count: header.value(60, 2))
-        program.hasSymbols = sections.contains { $0.value(4, 4) == 2 }
-        let index = Int(header.value(62, 2))
-        if sections.indices.contains(index), let names = bytes(at: sections[index].value(24, 8), size: sections[index].value(32, 8), limit: 1 << 20) {
-            program.sections = Set(sections.map { Self.text(names, at: Int($0.value(0, 4))) })
-        }
+        let sections = sections()
+        program.hasSymbols = sections.contains { $0.type == 2 }
+        program.sections = Set(sections.map(\.name))
         return program
     }
 
@@ -47,7 +47,7 @@ extension ELFFile {
         let place = segments.first { $0.value(0, 4) == 1 && address >= $0.value(16, 8) && address - $0.value(16, 8) < $0.value(32, 8) }
         guard let place, let texts = bytes(at: address - place.value(16, 8) &+ place.value(8, 8), size: size, limit: 1 << 22) else { return }
         for (tag, value) in values {
-            let text = value < UInt64(texts.count) ? Self.text(texts, at: Int(value)) : ""
+            let text = value < UInt64(texts.count) ? texts.text(at: Int(value)) : ""
             switch tag {
             case 1: program.libraries.append(text)
             case 15, 29: program.libraryFolders += text.split(separator: ":").map(String.init)
@@ -63,11 +63,5 @@ extension ELFFile {
 
     private func bytes(at offset: UInt64, size: UInt64, limit: UInt64) -> [UInt8]? {
         read(at: offset, count: Int(min(size, limit)))
-    }
-
-    /// The text that begins there and ends at a NUL or with the bytes.
-    private static func text(_ bytes: [UInt8], at start: Int) -> String {
-        guard bytes.indices.contains(start) else { return "" }
-        return String(decoding: bytes[start...].prefix { $0 != 0 }, as: UTF8.self)
     }
 }

@@ -1,33 +1,18 @@
 internal import FoundationEssentials
 internal import LaunchGuardReports
 
-/// The program `llvm-symbolizer`. The program runs as a process of its own, so that damaged debug
-/// information cannot harm the reader of a report.
-struct LLVMSymbolizer: Sendable {
+/// The program `llvm-symbolizer`, or one that answers as that does. The program runs as a process
+/// of its own, so that damaged debug information cannot harm the reader of a report.
+struct LLVMSymbolizer: Hashable, Sendable {
     var program: String
-
-    /// One address of a file.
-    struct Query: Hashable, Sendable {
-        var file: String
-        var address: UInt64
-    }
-
-    /// The result for one address: the innermost function first.
-    struct Location: Sendable {
-        var name: String?
-        var file: String?
-        var line: Int?
-        var column: Int?
-        var start: UInt64?
-    }
-
-    init(program: String) {
-        self.program = program
-    }
+    /// What comes before the arguments of `llvm-symbolizer`.
+    var command: [String] = []
 
     /// The program in its usual place: in PATH, beside the Swift compiler, or in Debian's LLVM
     /// folders, the newest first.
-    static func find(environment: [String: String] = ProcessInfo.processInfo.environment) -> LLVMSymbolizer? {
+    static func find(
+        _ name: String = "llvm-symbolizer", environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> LLVMSymbolizer? {
         let files = FileManager.default
         let paths = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let besideSwift = paths.map { $0 + "/swift" }.first(where: files.isExecutableFile(atPath:)).map {
@@ -36,7 +21,7 @@ struct LLVMSymbolizer: Sendable {
         let versions = (try? files.contentsOfDirectory(atPath: "/usr/lib"))?.filter { $0.hasPrefix("llvm-") } ?? []
         let newestFirst = versions.sorted { Int($0.dropFirst(5)) ?? 0 > Int($1.dropFirst(5)) ?? 0 }
         let folders = paths + [besideSwift].compactMap(\.self) + newestFirst.map { "/usr/lib/\($0)/bin" }
-        return folders.map { $0 + "/llvm-symbolizer" }.first(where: files.isExecutableFile(atPath:)).map(LLVMSymbolizer.init)
+        return folders.map { $0 + "/" + name }.first(where: files.isExecutableFile(atPath:)).map { LLVMSymbolizer(program: $0) }
     }
 
     /// Whether the program can look up a file: its input syntax cannot express every path.
@@ -46,12 +31,12 @@ struct LLVMSymbolizer: Sendable {
 
     /// The locations of those queries that the program can answer; nil when the program does not
     /// work.
-    func locations(of queries: [Query]) -> [Query: [Location]]? {
-        var found: [Query: [Location]] = [:]
+    func locations(of queries: [Location.Query]) -> [Location.Query: [Location]]? {
+        var found: [Location.Query: [Location]] = [:]
         for start in stride(from: 0, to: queries.count, by: 512) {
             let batch = queries[start..<min(start + 512, queries.count)]
             let inputs = batch.map { "CODE \"\($0.file)\" 0x\(String($0.address, radix: 16))" }
-            guard let output = Subprocess.output(of: program, ["--output-style=JSON", "--no-demangle", "--inlines"] + inputs),
+            guard let output = Subprocess.output(of: program, command + ["--output-style=JSON", "--no-demangle", "--inlines"] + inputs),
                 let answers = try? JSONDecoder().decode([Answer].self, from: Data(output)), answers.count == batch.count
             else { return nil }
             for (query, answer) in zip(batch, answers) {
@@ -62,10 +47,10 @@ struct LLVMSymbolizer: Sendable {
     }
 
     /// The program's own JSON.
-    fileprivate struct Answer: Decodable {
+    struct Answer: Codable {
         var Symbol: [Entry]?
 
-        struct Entry: Decodable {
+        struct Entry: Codable {
             var FunctionName: String?
             var FileName: String?
             var Line: Int?
@@ -75,7 +60,7 @@ struct LLVMSymbolizer: Sendable {
     }
 }
 
-extension LLVMSymbolizer.Location {
+extension Location {
     fileprivate init(_ entry: LLVMSymbolizer.Answer.Entry) {
         let isGenerated = entry.FileName?.hasSuffix("<compiler-generated>") == true
         name = entry.FunctionName.flatMap { $0.isEmpty || $0 == "??" ? nil : $0 }

@@ -1,6 +1,7 @@
 #include "brief_json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 json_t *brief_read(const struct letter *letter)
 {
@@ -47,6 +48,15 @@ const char *brief_value(const json_t *report)
 {
     static const char *const keys[] = { "reason", "message", "kind", "evidence", NULL };
     return first_of(report, keys);
+}
+
+bool brief_is_failure(const json_t *report)
+{
+    static const char *const quiet[] = { "clean", "terminated", "upgrade", "reboot", "debugger" };
+    bool is_quiet = false;
+    for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++)
+        is_quiet |= strcmp(brief_text(report, "end"), quiet[i]) == 0;
+    return !is_quiet;
 }
 
 uint64_t brief_address(const json_t *object, const char *key)

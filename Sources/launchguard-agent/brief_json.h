@@ -22,6 +22,9 @@ const char *brief_type(const json_t *report);
 /* What is to be said of it: the message, the kind of crash, the reason or the evidence. */
 const char *brief_value(const json_t *report);
 
+/* Whether the run failed; not where it ended as somebody wished. */
+bool brief_is_failure(const json_t *report);
+
 /* A number in the forms "0x1f"; 0: it is none. */
 uint64_t brief_address(const json_t *object, const char *key);
 

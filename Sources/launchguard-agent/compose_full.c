@@ -1,6 +1,7 @@
 /* The full part: what `launchguard inspect --json --no-symbols` writes, with these differences.
  * - Left out: the memory map and what follows from it, memory around the crash, standard error.
- * - `path` is empty, and `report` holds what the brief part says of the report itself.
+ * - `path` is empty, and `report` holds what the brief part says of the report itself, the
+ *   fingerprint among it.
  * - Home directories are "~". Of the breadcrumbs there are the newest 200.
  * - A number above INT64_MAX is left out; only a damaged file has one. */
 #include <limits.h>

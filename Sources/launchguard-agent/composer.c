@@ -12,6 +12,7 @@
 
 #include "agent_log.h"
 #include "compose.h"
+#include "gather.h"
 #include "launchguard/ledger.h"
 #include "os/fault_point.h"
 #include "store/tally.h"
@@ -28,63 +29,6 @@ static uint64_t now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
-/* ---- what the ledger knows of a launch ---- */
-
-static bool is_launching(lg_phase phase)
-{
-    return phase == LG_PHASE_DECIDING || phase == LG_PHASE_REPAIRING || phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_HELD ||
-           phase == LG_PHASE_HALTED;
-}
-
-static void note_launch(lg_reader *reader, const lg_run_info *run, struct facts *facts)
-{
-    lg_run_context context;
-    for (uint32_t i = 0; i < run->context_count; i++) {
-        if (lg_reader_run_context(reader, i, &context) != LG_OK || !is_launching(context.phase))
-            continue;
-        bool better = !facts->launching || (!facts->task[0] && context.task[0]);
-        facts->launching = true;
-        if (better) {
-            memcpy(facts->context, context.name, sizeof facts->context);
-            memcpy(facts->task, context.task, sizeof facts->task);
-        }
-    }
-}
-
-/* Runs after this one that counted against a context. */
-static uint32_t counted_after(lg_reader *ledger, uint32_t timeline_count, uint32_t context, uint64_t ordinal)
-{
-    lg_timeline_entry entry;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < timeline_count; i++)
-        count += lg_reader_timeline(ledger, i, &entry) == LG_OK && entry.ordinal > ordinal && entry.counted >> context & 1;
-    return count;
-}
-
-/* Consecutive launch crashes, this one included. The ledger counts a run when the next one starts,
- * and may have counted others since. */
-static void note_streak(const struct runs *runs, const lg_run_info *run, struct facts *facts)
-{
-    char path[4096 + 16];
-    lg_reader *ledger;
-    lg_ledger_info head;
-    lg_launch_info info = LG_LAUNCH_INFO_INIT;
-    if (!facts->launching)
-        return;
-    facts->streak = 1;
-    snprintf(path, sizeof path, "%s/ledger.lg", runs->state_directory);
-    if (lg_reader_open(path, &ledger) != LG_OK)
-        return;
-    if (lg_reader_ledger(ledger, &head) == LG_OK)
-        for (uint32_t i = 0; i < head.context_count; i++)
-            if (lg_reader_ledger_context(ledger, i, &info) == LG_OK && strcmp(info.name, facts->context) == 0) {
-                uint32_t later = counted_after(ledger, head.timeline_count, i, run->ordinal);
-                uint32_t streak = info.streak + (head.last_ordinal <= run->ordinal);
-                facts->streak = streak > later ? streak - later : 1;
-            }
-    lg_reader_close(ledger);
 }
 
 /* ---- limits ---- */
@@ -177,18 +121,6 @@ static bool stand_for(struct composer *composer, struct mail *mail, const struct
 
 /* ---- one report ---- */
 
-static bool take_hex(const char *text, uint8_t ret_bytes[16])
-{
-    for (int i = 0; i < 16; i++, text += 2) {
-        unsigned byte;
-        text += *text == '-';
-        if (sscanf(text, "%2x", &byte) != 1)
-            return false;
-        ret_bytes[i] = (uint8_t)byte;
-    }
-    return true;
-}
-
 enum made { MADE, MADE_COUNTED, MADE_NO_ROOM };
 
 static enum made make(struct composer *composer, lg_reader *reader, const struct facts *facts, const struct lg__report_name *parts)
@@ -199,8 +131,8 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     size_t brief_bytes = 0, full_bytes = 0;
     char *brief = NULL, *full = NULL;
     struct mail *mail = NULL;
-    take_hex(facts->run_uuid, header.run_uuid);
-    take_hex(facts->fingerprint, header.fingerprint);
+    gather_hex(facts->run_uuid, header.run_uuid);
+    gather_hex(facts->fingerprint, header.fingerprint);
     struct mail *like = facts->reason ? NULL : pending_like(composer, header.fingerprint);
     header.next_ns = facts->reason ? 0 : pace(composer->mailbox, header.fingerprint, facts->made_ns);
     /* The first report of a streak and the newest launch crash go as they are; the others in
@@ -233,19 +165,6 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     return MADE_NO_ROOM;
 }
 
-static void gather(struct composer *composer, lg_reader *reader, const lg_run_info *run, struct facts *facts)
-{
-    facts->made_ns = now_ns();
-    facts->keep_home = composer->config->keep_home;
-    memcpy(facts->run_uuid, run->uuid, sizeof facts->run_uuid);
-    if (lg_reader_fingerprint(reader, facts->fingerprint) != LG_OK)
-        memset(facts->fingerprint, '0', sizeof facts->fingerprint - 1);
-    note_launch(reader, run, facts);
-    note_streak(composer->runs, run, facts);
-    if (facts->verdict.monotonic_ns > run->monotonic_ns && run->wall_ns)
-        facts->ended_ns = run->wall_ns + (facts->verdict.monotonic_ns - run->monotonic_ns);
-}
-
 /* ---- owed runs ---- */
 
 static bool report_run(struct composer *composer, struct known_run *run)
@@ -270,7 +189,8 @@ static bool report_run(struct composer *composer, struct known_run *run)
         run->state = RUN_UNREADABLE;
         return true;
     }
-    gather(composer, reader, &info, &facts);
+    gather_facts(reader, &info, composer->runs->state_directory, &facts);
+    facts.keep_home = composer->config->keep_home;
     memcpy(facts.uuid, info.uuid, sizeof facts.uuid);
     enum made made = MADE;
     bool wanted = lg__delivery_config_wants(composer->config->ends, facts.verdict.end, facts.launching);
@@ -304,10 +224,10 @@ static bool report_request(struct composer *composer, const char *name, const ch
     char run_name[LG__RUN_NAME_BYTES], run_uuid_text[37], reason[256] = "";
     uint8_t run_uuid[16];
     lg_run_info info;
-    if (strlen(name) != 36 || !take_hex(name, parts.uuid) || mailbox_find(composer->mailbox, parts.uuid))
+    if (strlen(name) != 36 || !gather_hex(name, parts.uuid) || mailbox_find(composer->mailbox, parts.uuid))
         return true;
     if (sscanf(text, "%36s %" SCNu64 " %255[^\n]", run_uuid_text, &parts.ordinal, reason) < 2 || strlen(run_uuid_text) != 36 ||
-        !take_hex(run_uuid_text, run_uuid)) {
+        !gather_hex(run_uuid_text, run_uuid)) {
         agent_log("request %s cannot be read, and is dropped", name);
         return true;
     }
@@ -320,7 +240,8 @@ static bool report_request(struct composer *composer, const char *name, const ch
         lg_reader_close(reader);
         return true;
     }
-    gather(composer, reader, &info, &facts);
+    gather_facts(reader, &info, composer->runs->state_directory, &facts);
+    facts.keep_home = composer->config->keep_home;
     memcpy(facts.uuid, name, sizeof facts.uuid);
     facts.reason = reason;
     enum made made = make(composer, reader, &facts, &parts);

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "agent.h"
+#include "export.h"
 #include "fault.h"
 #include "launchguard/base.h"
 
 static const char help[] =
     "usage: launchguard-agent --state DIRECTORY [--once] [--verbose]\n"
+    "       launchguard-agent --export sentry|otlp --run FILE\n"
     "\n"
     "Waits for the end of the programs whose state is in DIRECTORY, makes reports of what ended\n"
     "badly, and sends them to where the program said. lg_delivery_start() starts it; a service or a\n"
@@ -19,11 +21,15 @@ static const char help[] =
     "  --once             send what is due now, each report once, then end\n"
     "  --via tool         say in the requests that a person asked for them\n"
     "  --verbose          log to standard error too\n"
+    "  --export FORMAT    write the report of one ended run to standard output, as it is sent to such\n"
+    "                     a server, and send nothing; `launchguard export` does that\n"
+    "  --run FILE         the run file for --export\n"
     "  --help, --version\n"
     "\n"
     "exit status: 0 nothing is left to do, or another agent serves the directory; 2 usage; 3 there\n"
     "is no spool; 4 no configuration that can be used, or no consent; 5 a failure, see\n"
-    "spool/agent.log; 6 with --once: reports are left that cannot go now\n";
+    "spool/agent.log; 6 with --once: reports are left that cannot go now;\n"
+    "7 with --export: the file holds no run that ended, or cannot be read\n";
 
 static int usage(const char *problem)
 {
@@ -36,9 +42,10 @@ int main(int argc, char **argv)
     static const struct option options[] = {
         { "state", required_argument, NULL, 's' }, { "once", no_argument, NULL, 'o' },    { "via", required_argument, NULL, 'v' },
         { "verbose", no_argument, NULL, 'e' },     { "help", no_argument, NULL, 'h' },    { "version", no_argument, NULL, 'V' },
-        { NULL, 0, NULL, 0 },
+        { "export", required_argument, NULL, 'x' }, { "run", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
     };
     struct agent_options chosen = { .via = "agent" };
+    const char *format = NULL, *run = NULL;
     char *path;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
@@ -50,6 +57,8 @@ int main(int argc, char **argv)
                 return usage("--via is \"agent\" or \"tool\"");
             chosen.via = strcmp(optarg, "tool") == 0 ? "tool" : "agent";
             break;
+        case 'x': format = optarg; break;
+        case 'r': run = optarg; break;
         case 'h': fputs(help, stdout); return AGENT_DONE;
         case 'V': puts("launchguard-agent " LG_VERSION_STRING); return AGENT_DONE;
         default: return usage("an option cannot be understood");
@@ -57,6 +66,12 @@ int main(int argc, char **argv)
     }
     if (optind != argc)
         return usage("there is an argument too many");
+    if (format && strcmp(format, "sentry") != 0 && strcmp(format, "otlp") != 0)
+        return usage("--export is \"sentry\" or \"otlp\"");
+    if (!format != !run || (format && chosen.state_directory))
+        return usage("--export needs --run FILE, and no --state");
+    if (format)
+        return export_run(format, run);
     if (!chosen.state_directory)
         return usage("--state DIRECTORY is missing");
     path = realpath(chosen.state_directory, NULL);

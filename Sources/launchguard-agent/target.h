@@ -12,7 +12,8 @@
 
 #define AGENT_NAME "launchguard-agent/" LG_VERSION_STRING
 
-enum part { PART_BRIEF, PART_FULL };
+/* PART_WHOLE: both in one, for a file; no target sends it. */
+enum part { PART_BRIEF, PART_FULL, PART_WHOLE };
 
 /* A report as it is sent. */
 struct letter {
@@ -55,5 +56,10 @@ struct curl_slist *target_headers(const struct letter *letter, enum part part);
 bool http_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 bool sentry_request(const char *dsn, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 bool otlp_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+
+/* ---- bodies alone, into request->body and request->bytes ---- */
+
+bool sentry_body(const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+bool otlp_body(const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 
 #endif

@@ -1,70 +1,33 @@
 /* OTLP/HTTP: a log record in JSON, made of the brief part. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "brief_json.h"
 #include "json_words.h"
+#include "otlp_fill.h"
+#include "otlp_values.h"
 #include "target_parts.h"
 
+#define SEVERITY_INFO 9
 #define SEVERITY_FATAL 21
 #define TRACE_LINE_BYTES 384
-
-/* ---- attributes ---- */
-
-static void add(json_t *attributes, const char *key, const char *type, json_t *value)
-{
-    json_t *attribute = json_object(), *wrapped = json_object();
-    put(attribute, "key", json_string(key));
-    put(wrapped, type, value);
-    put(attribute, "value", wrapped);
-    json_array_append_new(attributes, attribute);
-}
-
-static void add_text(json_t *attributes, const char *key, const char *text)
-{
-    if (text[0])
-        add(attributes, key, "stringValue", words_text(text, strlen(text)));
-}
-
-/* Numbers of 64 bits are strings in the JSON form of protocol buffers. */
-static json_t *number_text(uint64_t number)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, number);
-    return json_string(text);
-}
-
-/* Nanoseconds of a time in ISO 8601; 0: it is none. */
-static uint64_t nanoseconds(const char *text)
-{
-    struct tm parts = { .tm_sec = 0 };
-    unsigned long fraction = 0;
-    if (sscanf(text, "%d-%d-%dT%d:%d:%d.%9lu", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &fraction) != 7)
-        return 0;
-    parts.tm_year -= 1900;
-    parts.tm_mon -= 1;
-    time_t seconds = timegm(&parts);
-    return seconds < 0 ? 0 : (uint64_t)seconds * 1000000000 + fraction;
-}
 
 static json_t *resource(const json_t *report)
 {
     const json_t *system = json_object_get(report, "system");
     json_t *object = json_object(), *attributes = json_array();
     const char *hardware = brief_text(system, "hardware");
-    add_text(attributes, "service.name", brief_text(report, "appID"));
-    add_text(attributes, "service.version", brief_text(report, "appVersion"));
-    add_text(attributes, "service.instance.id", brief_text(report, "runUUID"));
-    add_text(attributes, "host.id", brief_text(system, "machineID"));
-    add_text(attributes, "host.arch", strcmp(hardware, "x86_64") == 0 ? "amd64" : strcmp(hardware, "aarch64") == 0 ? "arm64" : hardware);
-    add_text(attributes, "device.model.name", brief_text(system, "model"));
-    add_text(attributes, "os.type", "linux");
-    add_text(attributes, "os.name", brief_text(system, "distribution"));
-    add_text(attributes, "os.version", brief_text(system, "distributionVersion"));
-    add_text(attributes, "os.build_id", brief_text(system, "kernel"));
+    otlp_values_add_text(attributes, "service.name", brief_text(report, "appID"));
+    otlp_values_add_text(attributes, "service.version", brief_text(report, "appVersion"));
+    otlp_values_add_text(attributes, "service.instance.id", brief_text(report, "runUUID"));
+    otlp_values_add_text(attributes, "host.id", brief_text(system, "machineID"));
+    otlp_values_add_text(attributes, "host.arch", strcmp(hardware, "x86_64") == 0 ? "amd64" : strcmp(hardware, "aarch64") == 0 ? "arm64" : hardware);
+    otlp_values_add_text(attributes, "device.model.name", brief_text(system, "model"));
+    otlp_values_add_text(attributes, "os.type", "linux");
+    otlp_values_add_text(attributes, "os.name", brief_text(system, "distribution"));
+    otlp_values_add_text(attributes, "os.version", brief_text(system, "distributionVersion"));
+    otlp_values_add_text(attributes, "os.build_id", brief_text(system, "kernel"));
     put(object, "attributes", attributes);
     return object;
 }
@@ -93,24 +56,24 @@ static json_t *attributes_json(const json_t *report)
         { "launchguard.end", "end" }, { "launchguard.evidence", "evidence" }, { "launchguard.kind", "kind" },
         { "launchguard.signal", "signal" }, { "launchguard.fingerprint", "fingerprint" }, { "launchguard.context", "context" },
         { "launchguard.task", "task" }, { "launchguard.run", "runUUID" }, { "launchguard.reason", "reason" },
-        { "launchguard.build_id", "buildID" },
+        { "launchguard.build_id", "buildID" }, { "launchguard.fault_address", "faultAddress" },
     };
     static const char *const numbers[][2] = { { "launchguard.streak", "streak" }, { "launchguard.ordinal", "ordinal" } };
     json_t *attributes = json_array();
     char *trace = stack_trace(report);
-    add_text(attributes, "log.record.uid", brief_text(report, "uuid"));
-    add_text(attributes, "exception.type", brief_type(report));
-    add_text(attributes, "exception.message", brief_value(report));
-    add_text(attributes, "exception.stacktrace", trace ? trace : "");
+    otlp_values_add_text(attributes, "log.record.uid", brief_text(report, "uuid"));
+    otlp_values_add_text(attributes, "exception.type", brief_type(report));
+    otlp_values_add_text(attributes, "exception.message", brief_value(report));
+    otlp_values_add_text(attributes, "exception.stacktrace", trace ? trace : "");
     free(trace);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        add_text(attributes, texts[i][0], brief_text(report, texts[i][1]));
+        otlp_values_add_text(attributes, texts[i][0], brief_text(report, texts[i][1]));
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const json_t *value = json_object_get(report, numbers[i][1]);
         if (value)
-            add(attributes, numbers[i][0], "intValue", number_text((uint64_t)json_integer_value(value)));
+            otlp_values_add_number(attributes, numbers[i][0], (uint64_t)json_integer_value(value));
     }
-    add(attributes, "launchguard.launching", "boolValue", json_boolean(json_is_true(json_object_get(report, "launching"))));
+    otlp_values_add(attributes, "launchguard.launching", "boolValue", json_boolean(json_is_true(json_object_get(report, "launching"))));
     return attributes;
 }
 
@@ -118,11 +81,12 @@ static json_t *record(const json_t *report, const struct letter *letter)
 {
     json_t *object = json_object(), *body = json_object();
     char headline[1024];
-    uint64_t ended = nanoseconds(brief_text(report, "ended"));
-    put(object, "timeUnixNano", number_text(ended ? ended : letter->header.made_ns));
-    put(object, "observedTimeUnixNano", number_text(letter->header.made_ns));
-    put(object, "severityNumber", json_integer(SEVERITY_FATAL));
-    put(object, "severityText", json_string("FATAL"));
+    uint64_t ended = otlp_values_time(brief_text(report, "ended"));
+    put(object, "timeUnixNano", otlp_values_number(ended ? ended : letter->header.made_ns));
+    put(object, "observedTimeUnixNano", otlp_values_number(letter->header.made_ns));
+    bool failed = brief_is_failure(report);
+    put(object, "severityNumber", json_integer(failed ? SEVERITY_FATAL : SEVERITY_INFO));
+    put(object, "severityText", json_string(failed ? "FATAL" : "INFO"));
     put(object, "eventName", json_string("app.crash"));
     snprintf(headline, sizeof headline, "%.200s: %.800s", brief_type(report), brief_value(report));
     put(body, "stringValue", words_text(headline, strlen(headline)));
@@ -138,29 +102,38 @@ static json_t *list_of(json_t *value)
     return list;
 }
 
-bool otlp_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
+bool otlp_body(const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
 {
-    (void)part;
-    if (!target_is_address(endpoint, ret_why))
-        return false;
-    if (snprintf(request->url, sizeof request->url, "%s", endpoint) >= (int)sizeof request->url)
-        return target_refuse(ret_why, "the endpoint is too long");
     json_t *report = brief_read(letter);
+    json_t *full = part == PART_WHOLE ? json_loadb(letter->full, letter->header.full_bytes, JSON_ALLOW_NUL, NULL) : NULL;
     if (!report)
         return target_refuse(ret_why, "the first part of the report is no JSON object");
     json_t *logs = json_object(), *resource_logs = json_object(), *scope_logs = json_object(), *scope = json_object();
+    json_t *end = record(report, letter), *records = list_of(end);
+    if (full)
+        otlp_fill(records, end, report, full);
     put(scope, "name", json_string("launchguard"));
     put(scope, "version", json_string(LG_VERSION_STRING));
     put(scope_logs, "scope", scope);
-    put(scope_logs, "logRecords", list_of(record(report, letter)));
+    put(scope_logs, "logRecords", records);
     put(resource_logs, "resource", resource(report));
     put(resource_logs, "scopeLogs", list_of(scope_logs));
     put(logs, "resourceLogs", list_of(resource_logs));
     request->body = json_dumps(logs, JSON_COMPACT);
     request->bytes = request->body ? strlen(request->body) : 0;
     json_decref(logs);
+    json_decref(full);
     json_decref(report);
-    if (!request->body || !target_add_header(&request->headers, "Content-Type: application/json"))
-        return target_refuse(ret_why, "no memory");
-    return true;
+    return request->body || target_refuse(ret_why, "no memory");
+}
+
+bool otlp_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    if (!target_is_address(endpoint, ret_why))
+        return false;
+    if (snprintf(request->url, sizeof request->url, "%s", endpoint) >= (int)sizeof request->url)
+        return target_refuse(ret_why, "the endpoint is too long");
+    if (!otlp_body(letter, part, request, ret_why))
+        return false;
+    return target_add_header(&request->headers, "Content-Type: application/json") || target_refuse(ret_why, "no memory");
 }

@@ -1,13 +1,13 @@
 /* Sentry envelopes: the event is made of the brief part, the full part is an attachment of it. */
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "brief_json.h"
-#include "json_words.h"
+#include "sentry_event.h"
+#include "sentry_fill.h"
 #include "target_parts.h"
 
 /* ---- the DSN: scheme://key[:secret]@host[:port]/[path/]project ---- */
@@ -53,239 +53,77 @@ static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request
     return true;
 }
 
-/* ---- the event ---- */
-
-/* The identifier of Sentry's symbol server: the first 16 bytes of the build id as a GUID, whose
- * first three fields are little-endian. */
-static json_t *debug_id(const char *build_id)
-{
-    static const int order[] = { 3, 2, 1, 0, -1, 5, 4, -1, 7, 6, -1, 8, 9, -1, 10, 11, 12, 13, 14, 15 };
-    size_t bytes = strlen(build_id) / 2, used = 0;
-    char text[37];
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        if (order[i] < 0) {
-            text[used++] = '-';
-            continue;
-        }
-        bool has = (size_t)order[i] < bytes;
-        text[used++] = has ? build_id[2 * order[i]] : '0';
-        text[used++] = has ? build_id[2 * order[i] + 1] : '0';
-    }
-    return json_stringn(text, used);
-}
-
-static void add_image(json_t *images, const json_t *frame, const char *base)
-{
-    json_t *image;
-    size_t index;
-    const char *build_id = brief_text(frame, "buildID");
-    if (!build_id[0])
-        return;
-    json_array_foreach(images, index, image)
-        if (strcmp(brief_text(image, "image_addr"), base) == 0)
-            return;
-    image = json_object();
-    put(image, "type", json_string("elf"));
-    brief_put(image, "code_file", brief_text(frame, "module"));
-    put(image, "code_id", json_string(build_id));
-    put(image, "debug_id", debug_id(build_id));
-    put(image, "image_addr", json_string(base));
-    json_array_append_new(images, image);
-}
-
-/* Outermost first. NULL: there is none. */
-static json_t *stack_trace(const json_t *report, json_t *images)
-{
-    const json_t *from = json_object_get(report, "frames");
-    json_t *frames = json_array();
-    for (size_t i = json_array_size(from); i-- > 0;) {
-        const json_t *frame = json_array_get(from, i);
-        json_t *to = json_object();
-        put(to, "instruction_addr", words_short_address(brief_address(frame, "address")));
-        if (brief_text(frame, "module")[0]) {
-            json_t *base = words_short_address(brief_address(frame, "address") - brief_address(frame, "offset"));
-            brief_copy(to, "package", frame, "module");
-            add_image(images, frame, json_string_value(base) ? json_string_value(base) : "");
-            put(to, "image_addr", base);
-        }
-        json_array_append_new(frames, to);
-    }
-    if (!json_array_size(frames)) {
-        json_decref(frames);
-        return NULL;
-    }
-    json_t *trace = json_object();
-    put(trace, "frames", frames);
-    /* the addresses are those of the calls, not the return addresses behind them */
-    put(trace, "instruction_addr_adjustment", json_string("none"));
-    return trace;
-}
-
-static json_t *mechanism(const json_t *report)
-{
-    json_t *object = json_object();
-    bool is_signal = brief_text(report, "signal")[0];
-    put(object, "type", json_string(is_signal ? "signalhandler" : brief_text(report, "end")));
-    put(object, "handled", json_false());
-    if (is_signal) {
-        json_t *meta = json_object(), *signal = json_object();
-        brief_copy(signal, "number", report, "signalNumber");
-        brief_copy(signal, "code", report, "signalCode");
-        brief_copy(signal, "name", report, "signal");
-        brief_copy(signal, "code_name", report, "signalCodeName");
-        put(meta, "signal", signal);
-        put(object, "meta", meta);
-    }
-    return object;
-}
-
-static json_t *values(json_t *value)
-{
-    json_t *object = json_object(), *list = json_array();
-    json_array_append_new(list, value);
-    put(object, "values", list);
-    return object;
-}
-
-/* The server refuses a release or a tag with such a character. */
-static void put_plain(json_t *object, const char *key, const char *text, const char *forbidden)
-{
-    char plain[256];
-    size_t size = strnlen(text, sizeof plain - 1);
-    for (size_t i = 0; i < size; i++)
-        plain[i] = (unsigned char)text[i] < ' ' || strchr(forbidden, text[i]) ? '_' : text[i];
-    put(object, key, size ? words_text(plain, size) : NULL);
-}
-
-static json_t *tags(const json_t *report)
-{
-    static const char *const texts[] = { "end", "kind", "context", "task" };
-    json_t *object = json_object();
-    char streak[24];
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        put_plain(object, texts[i], brief_text(report, texts[i]), "");
-    json_int_t count = json_integer_value(json_object_get(report, "streak"));
-    snprintf(streak, sizeof streak, "%" JSON_INTEGER_FORMAT, count);
-    brief_put(object, "streak", count ? streak : "");
-    put(object, "launching", json_string(json_is_true(json_object_get(report, "launching")) ? "yes" : "no"));
-    return object;
-}
-
-static json_t *contexts(const json_t *report)
-{
-    const json_t *system = json_object_get(report, "system");
-    json_t *object = json_object(), *os = json_object(), *device = json_object(), *launch = json_object();
-    static const char *const own[] = { "end", "evidence", "streak", "context", "task", "launching", "runUUID", "ordinal", "reason" };
-    put(os, "type", json_string("os"));
-    put(os, "name", json_string("Linux"));
-    brief_copy(os, "version", system, "kernel");
-    brief_copy(os, "distribution_name", system, "distribution");
-    brief_copy(os, "distribution_version", system, "distributionVersion");
-    put(device, "type", json_string("device"));
-    brief_copy(device, "arch", system, "hardware");
-    brief_copy(device, "model", system, "model");
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        brief_copy(launch, own[i], report, own[i]);
-    put(object, "os", os);
-    put(object, "device", device);
-    put(object, "launchguard", launch);
-    return object;
-}
-
-static char *event_json(const json_t *report, const char *event_id)
-{
-    json_t *event = json_object(), *exception = json_object(), *images = json_array(), *list = json_array();
-    const json_t *thread = json_object_get(report, "thread"), *system = json_object_get(report, "system");
-    char release[256];
-    put(event, "event_id", json_string(event_id));
-    brief_copy(event, "timestamp", report, json_object_get(report, "ended") ? "ended" : "made");
-    put(event, "platform", json_string("native"));
-    put(event, "level", json_string("fatal"));
-    put(event, "logger", json_string("launchguard"));
-    put(exception, "type", json_string(brief_type(report)));
-    put(exception, "value", json_string(brief_value(report)));
-    put(exception, "mechanism", mechanism(report));
-    put(exception, "stacktrace", stack_trace(report, images));
-    if (thread) {
-        json_t *crashed = json_object();
-        brief_copy(exception, "thread_id", thread, "id");
-        brief_copy(crashed, "id", thread, "id");
-        brief_copy(crashed, "name", thread, "name");
-        put(crashed, "crashed", json_true());
-        put(crashed, "current", json_true());
-        put(event, "threads", values(crashed));
-    }
-    put(event, "exception", values(exception));
-    json_t *debug_meta = json_object();
-    put(debug_meta, "images", images);
-    put(event, "debug_meta", debug_meta);
-    json_array_append_new(list, json_string(brief_text(report, "fingerprint")));
-    put(event, "fingerprint", list);
-    if (brief_text(report, "appVersion")[0]) {
-        snprintf(release, sizeof release, "%s@%s", brief_text(report, "appID"), brief_text(report, "appVersion"));
-        put_plain(event, "release", release, "/\\");
-    }
-    put(event, "tags", tags(report));
-    put(event, "contexts", contexts(report));
-    if (brief_text(system, "machineID")[0]) {
-        json_t *user = json_object();
-        brief_copy(user, "id", system, "machineID");
-        put(event, "user", user);
-    }
-    char *text = json_dumps(event, JSON_COMPACT);
-    json_decref(event);
-    return text;
-}
-
 /* ---- the envelope ---- */
 
-static bool write_envelope(struct request *request, const char *event_id, const char *item, const char *payload, size_t bytes)
+/* Without dashes. */
+static void write_event_id(const uint8_t uuid[16], char ret_id[37])
 {
-    char header[512], sent_at[32];
+    size_t used = 0;
+    target_uuid(uuid, ret_id);
+    for (const char *c = ret_id; *c; c++)
+        if (*c != '-')
+            ret_id[used++] = *c;
+    ret_id[used] = 0;
+}
+
+/* What is sent has its time: a server takes the difference to its own clock for that of all times
+ * in the report. A file may be sent at any time, and has none. */
+static bool write_header(FILE *out, const char *event_id, bool is_sent)
+{
+    char sent_at[32];
     struct tm parts;
     time_t now = time(NULL);
-    if (!gmtime_r(&now, &parts) || !strftime(sent_at, sizeof sent_at, "%Y-%m-%dT%H:%M:%SZ", &parts))
-        return false;
-    int length = snprintf(header, sizeof header, "{\"event_id\":\"%s\",\"sent_at\":\"%s\"}\n{%s,\"content_type\":\"application/json\",\"length\":%zu}\n",
-                          event_id, sent_at, item, bytes);
-    if (length < 0 || (size_t)length >= sizeof header)
-        return false;
-    size_t head = (size_t)length;
-    request->body = malloc(head + bytes + 2);
-    if (!request->body)
-        return false;
-    memcpy(request->body, header, head);
-    memcpy(request->body + head, payload, bytes);
-    memcpy(request->body + head + bytes, "\n", 2);
-    request->bytes = head + bytes + 1;
-    return true;
+    if (!is_sent)
+        return fprintf(out, "{\"event_id\":\"%s\"}\n", event_id) > 0;
+    return gmtime_r(&now, &parts) && strftime(sent_at, sizeof sent_at, "%Y-%m-%dT%H:%M:%SZ", &parts) &&
+           fprintf(out, "{\"event_id\":\"%s\",\"sent_at\":\"%s\"}\n", event_id, sent_at) > 0;
+}
+
+static bool write_item(FILE *out, const char *item, const char *payload, size_t bytes)
+{
+    return fprintf(out, "{%s,\"content_type\":\"application/json\",\"length\":%zu}\n", item, bytes) > 0 && fwrite(payload, 1, bytes, out) == bytes &&
+           fputc('\n', out) != EOF;
+}
+
+static bool write_event(FILE *out, const json_t *report, const json_t *full, const char *event_id)
+{
+    json_t *event = sentry_event(report, event_id);
+    if (full)
+        sentry_fill(event, report, full);
+    char *text = json_dumps(event, JSON_COMPACT);
+    bool written = text && write_item(out, "\"type\":\"event\"", text, strlen(text));
+    free(text);
+    json_decref(event);
+    return written;
+}
+
+bool sentry_body(const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    static const char attachment[] = "\"type\":\"attachment\",\"filename\":\"launchguard.json\",\"attachment_type\":\"event.attachment\"";
+    char event_id[37];
+    json_t *report = part == PART_FULL ? NULL : brief_read(letter);
+    json_t *full = part == PART_WHOLE ? json_loadb(letter->full, letter->header.full_bytes, JSON_ALLOW_NUL, NULL) : NULL;
+    if (part != PART_FULL && !report)
+        return target_refuse(ret_why, "the first part of the report is no JSON object");
+    FILE *out = open_memstream(&request->body, &request->bytes);
+    write_event_id(letter->header.uuid, event_id);
+    bool made = out && write_header(out, event_id, part != PART_WHOLE);
+    if (report)
+        made = made && write_event(out, report, full, event_id);
+    if (part != PART_BRIEF && letter->header.full_bytes)
+        made = made && write_item(out, attachment, letter->full, letter->header.full_bytes);
+    made &= out && fclose(out) == 0;
+    json_decref(full);
+    json_decref(report);
+    return made || target_refuse(ret_why, "no memory");
 }
 
 bool sentry_request(const char *dsn, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
 {
-    char key[KEY_MAX + 1], event_id[37];
-    bool made = false;
-    if (!parse_dsn(dsn, key, request, ret_why))
+    char key[KEY_MAX + 1];
+    if (!parse_dsn(dsn, key, request, ret_why) || !sentry_body(letter, part, request, ret_why))
         return false;
-    target_uuid(letter->header.uuid, event_id);
-    size_t used = 0;
-    for (const char *c = event_id; *c; c++)
-        if (*c != '-')
-            event_id[used++] = *c;
-    event_id[used] = 0;
-    if (part == PART_FULL) {
-        made = write_envelope(request, event_id, "\"type\":\"attachment\",\"filename\":\"launchguard.json\",\"attachment_type\":\"event.attachment\"",
-                              letter->full, letter->header.full_bytes);
-    } else {
-        json_t *report = brief_read(letter);
-        if (!report)
-            return target_refuse(ret_why, "the first part of the report is no JSON object");
-        char *event = event_json(report, event_id);
-        made = event && write_envelope(request, event_id, "\"type\":\"event\"", event, strlen(event));
-        free(event);
-        json_decref(report);
-    }
-    if (!made || !target_add_header(&request->headers, "Content-Type: application/x-sentry-envelope") ||
+    if (!target_add_header(&request->headers, "Content-Type: application/x-sentry-envelope") ||
         !target_add_header(&request->headers, "X-Sentry-Auth: Sentry sentry_version=7, sentry_client=%s, sentry_key=%s", AGENT_NAME, key))
         return target_refuse(ret_why, "no memory");
     return true;

@@ -1,5 +1,19 @@
+import ArgumentParser
 import LaunchGuardPlatform
 import LaunchGuardReports
+
+/// Of a command that runs the agent.
+struct AgentOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The agent's program.", valueName: "path"), completion: .file())
+    var agent: String?
+
+    /// Nil: there is none.
+    var program: String? { AgentProgram.path(chosen: agent) }
+
+    var whyMissing: String {
+        agent.map { "\($0): there is no such program, or it may not be run" } ?? "launchguard-agent was not found; install it, or name it with --agent"
+    }
+}
 
 /// `launchguard-agent`, run once.
 struct AgentProgram {
@@ -9,15 +23,8 @@ struct AgentProgram {
 
     /// The program that was chosen, else the one in its usual place; nil: there is none.
     static func path(chosen: String?) -> String? {
-        if let path = chosen ?? Output.variable("LAUNCHGUARD_AGENT") { return isProgram(path) ? path : nil }
-        let folder = Path.folder(ofLink: "/proc/self/exe")
-        let beside = folder.map { [$0, $0 + "/../libexec/launchguard"] } ?? []
-        let folders = beside + ["/usr/local/libexec/launchguard", "/usr/libexec/launchguard"]
-        return folders.map { $0 + "/launchguard-agent" }.first(where: isProgram)
-    }
-
-    private static func isProgram(_ path: String) -> Bool {
-        unsafe (try? Path.isFolder(path)) == false && Path.withCString(path) { unsafe access($0, X_OK) } == 0
+        guard let path = chosen ?? Output.variable("LAUNCHGUARD_AGENT") else { return ProgramBeside.path("launchguard-agent") }
+        return ProgramBeside.isProgram(path) ? path : nil
     }
 
     /// Starts it; nil: that is not possible.

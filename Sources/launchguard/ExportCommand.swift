@@ -13,7 +13,9 @@ struct ExportCommand: ParsableCommand {
             all threads with their registers, the bytes of their stacks, modules with build ids, signal, memory map and annotations. \
             The bytes of the stacks hold the program's data; redacted values in them are blanked. journal is for systemd-journal-remote, \
             which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it. swift is a line of JSON in the \
-            shape of the Swift runtime's own crash log.
+            shape of the Swift runtime's own crash log. sentry is an envelope for Sentry and \
+            servers like it, otlp a request in JSON for an OpenTelemetry collector: launchguard-agent writes both, as it sends them, with \
+            ~ in the place of home directories.
 
             Of a state directory, the newest run that died: by a crash, a hang, lack of memory, a kill, a status other than 0 or \
             for an unknown reason. With --all each of them becomes a file in a folder, named as the run file is.
@@ -25,6 +27,8 @@ struct ExportCommand: ParsableCommand {
               launchguard export --format minidump -o crash.dmp --run 12 device.tar.gz
               launchguard export --format html -o crash.html /var/lib/notes
               launchguard export --format json --all -o reports /var/lib/notes
+              launchguard export --format otlp /var/lib/notes | curl -H 'Content-Type: application/json' -d @- \
+                http://localhost:4318/v1/logs
               lldb -c crash.dmp /usr/bin/notes
               launchguard export --format journal /var/lib/notes | /usr/lib/systemd/systemd-journal-remote -o notes.journal -
             """
@@ -33,7 +37,7 @@ struct ExportCommand: ParsableCommand {
     @Argument(help: "A run file, or a state directory or a tarball of one.", completion: .file())
     var target: String?
 
-    @Option(help: ArgumentHelp("json, text, html, journal, swift or minidump.", valueName: "format"))
+    @Option(help: ArgumentHelp("json, text, html, journal, swift, minidump, sentry or otlp.", valueName: "format"))
     var format: Format
 
     @Option(
@@ -47,9 +51,10 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var runs: RunOptions
     @OptionGroup var symbols: SymbolOptions
+    @OptionGroup var agent: AgentOptions
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
-        case json, text, html, journal, swift, minidump
+        case json, text, html, journal, swift, minidump, sentry, otlp
 
         var suffix: String {
             switch self {
@@ -59,8 +64,12 @@ struct ExportCommand: ParsableCommand {
             case .journal: ".export"
             case .swift: ".crash.json"
             case .minidump: ".dmp"
+            case .sentry: ".envelope"
+            case .otlp: ".otlp.json"
             }
         }
+
+        var isOfAgent: Bool { self == .sentry || self == .otlp }
     }
 
     func validate() throws {
@@ -72,6 +81,10 @@ struct ExportCommand: ParsableCommand {
     }
 
     func run() throws {
+        guard !format.isOfAgent || agent.program != nil else {
+            Output.complain("--format \(format.rawValue): " + agent.whyMissing)
+            throw ExitStatus.nothingFound.code
+        }
         switch try Target(target, run: runs.run) {
         case .file(let source):
             guard !all else { throw ValidationError("--all needs a state directory.") }
@@ -94,7 +107,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func exportOne(_ source: String) throws {
-        let export = try Export(source, format, symbols, isColored: path == nil)
+        let export = try Export(source, self, isColored: path == nil)
         if let path {
             try WholeFile.write(export.bytes, to: Tarball.fromStart(path))
         } else if !WholeFile.write(export.bytes, to: Output.Stream.standard.rawValue) {
@@ -110,7 +123,7 @@ struct ExportCommand: ParsableCommand {
         var status = ExitStatus.nothingFound
         for source in sources {
             do {
-                let export = try Export(source, format, symbols, isColored: false)
+                let export = try Export(source, self, isColored: false)
                 let name = source.split(separator: "/").last?.dropLast(".lgrun".count) ?? ""
                 try WholeFile.write(export.bytes, to: "\(folder)/\(name)\(format.suffix)")
                 if status != .damaged { status = export.isDamaged ? .damaged : .success }
@@ -129,59 +142,63 @@ struct Export {
     let bytes: [UInt8]
     let isDamaged: Bool
 
-    /// A run that a format cannot carry.
-    struct Impossible: Error, CustomStringConvertible {
-        var path: String
-        var why: String
-        var description: String { "\(path): \(why)" }
-    }
-
-    init(_ source: String, _ format: ExportCommand.Format, _ symbols: SymbolOptions, isColored: Bool) throws {
+    init(_ source: String, _ command: ExportCommand, isColored: Bool) throws {
         let reader = try Reader(path: source)
-        switch format {
-        case .json, .text:
-            let run = try reader.run()
-            let shown = ShownRun(run, symbols)
-            var writer = isColored ? Output.makeWriter() : TextWriter()
-            if format == .text { shown.write(to: &writer) }
-            bytes = format == .text ? writer.bytes : Array(shown.json.utf8)
-            isDamaged = run.isDamaged
-        case .html:
-            let run = try reader.run()
-            bytes = ShownRun(run, symbols).page.bytes
-            isDamaged = run.isDamaged
-        case .journal:
-            let run = try reader.run()
-            bytes = ShownRun(run, symbols).journal(fingerprint: reader.fingerprint).bytes
-            isDamaged = run.isDamaged
-        case .swift:
-            let run = try reader.run()
-            guard var log = ShownRun(run, symbols).swiftLog(fingerprint: reader.fingerprint) else {
-                throw Impossible(path: source, why: "a crash log is of a crash, and the run left no record of one; --format json or text says how it ended")
+        switch command.format {
+        case .json:
+            (bytes, isDamaged) = try Self.run(reader) { Array(ShownRun($0, command.symbols).json.utf8) }
+        case .text:
+            (bytes, isDamaged) = try Self.run(reader) { run in
+                var writer = isColored ? Output.makeWriter() : TextWriter()
+                ShownRun(run, command.symbols).write(to: &writer)
+                return writer.bytes
             }
-            let memory = try reader.capturedMemory()
-            if !memory.isEmpty { log.capturedMemory = memory }
-            bytes = Array(log.text.utf8)
-            isDamaged = run.isDamaged
+        case .html:
+            (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols).page.bytes }
+        case .journal:
+            (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols).journal.bytes }
+        case .swift:
+            (bytes, isDamaged) = try Self.run(reader) { run in
+                guard var log = ShownRun(run, command.symbols).swiftLog else {
+                    throw Impossible(source, "a crash log is of a crash, and the run left no record of one; --format json or text says how it ended")
+                }
+                log.capturedMemory = try reader.capturedMemory()
+                return Array(log.text.utf8)
+            }
+        case .sentry, .otlp:
+            (bytes, isDamaged) = try Self.run(reader) { try AgentExport($0, command).bytes }
         case .minidump:
             do throws(MinidumpProblem) {
                 (bytes, isDamaged) = try reader.minidump()
-            } catch .unreadable(let error) {
-                throw error
             } catch {
-                throw Impossible(path: source, why: error.words)
+                throw try Impossible(source, error)
             }
         }
     }
-}
 
-extension MinidumpProblem {
-    var words: String {
-        switch self {
-        case .noStack: "a minidump is of stacks, and the run left none; --format json or text says how it ended"
-        case .unknownProcessor: "the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there"
-        case .tooLarge: "the minidump would be larger than 4 GiB; --format json or text has the rest"
-        case .unreadable(let error): "\(error)"
+    private static func run(_ reader: Reader, _ bytes: (RunReport) throws -> [UInt8]) throws -> ([UInt8], Bool) {
+        let run = try reader.run()
+        return (try bytes(run), run.isDamaged)
+    }
+
+    /// A run that a format cannot carry.
+    struct Impossible: Error, CustomStringConvertible {
+        let description: String
+        var status = ExitStatus.nothingFound
+
+        init(_ path: String, _ why: String, status: ExitStatus = .nothingFound) {
+            description = "\(path): \(why)"
+            self.status = status
+        }
+
+        init(_ path: String, _ problem: MinidumpProblem) throws(ReportError) {
+            switch problem {
+            case .noStack: self.init(path, "a minidump is of stacks, and the run left none; --format json or text says how it ended")
+            case .unknownProcessor:
+                self.init(path, "the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there")
+            case .tooLarge: self.init(path, "the minidump would be larger than 4 GiB; --format json or text has the rest")
+            case .unreadable(let error): throw error
+            }
         }
     }
 }

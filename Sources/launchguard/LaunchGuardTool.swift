@@ -1,5 +1,6 @@
 import ArgumentParser
 import LaunchGuardReports
+@_exported import ToolParts
 
 /// The command-line tool: reads ledgers and run files, of dead and of living processes, and
 /// simulates launches.
@@ -37,12 +38,14 @@ struct LaunchGuardTool: AsyncParsableCommand {
               launchguard log device.tar.gz/var/lib/notes
               launchguard verify /var/lib/notes
               launchguard export --format minidump -o crash.dmp /var/lib/notes
+              launchguard collect --into fleet.db device-*.tar.gz
+              launchguard top fleet.db
               launchguard simulate crash crash ok finish
               launchguard upload /var/lib/notes
             """,
         version: Reader.libraryVersion,
-        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self, SimulateCommand.self, UploadCommand.self]
-            + [WitnessCommand.self, VerdictCommand.self, ResetCommand.self] + onLinux
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self, CollectCommand.self, TopCommand.self, ShowCommand.self]
+            + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self, SymbolizeCommand.self] + onLinux
     )
 
     /// A program is run on Linux only, and only such a system is looked at.
@@ -56,8 +59,8 @@ struct LaunchGuardTool: AsyncParsableCommand {
 
     static func main() async {
         do {
-            try checkCommand(arguments)
-            var command = try parseAsRoot(arguments)
+            try checkCommand(CommandLine.paths)
+            var command = try parseAsRoot(CommandLine.paths)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -78,12 +81,12 @@ struct LaunchGuardTool: AsyncParsableCommand {
         }
         if error is ExportError || error is Export.Impossible {
             Output.complain("\(error)")
-            exit(withError: ExitStatus.nothingFound.code)
+            exit(withError: ((error as? Export.Impossible)?.status ?? .nothingFound).code)
         }
         if exitCode(for: error) == .validationFailure {
             Output.write(fullMessage(for: error) + "\n", to: .error)
             // The other numbers are those of the program.
-            exit(withError: arguments.first == "run" ? ExitCode(RunError.ownFailure) : ExitStatus.usage.code)
+            exit(withError: CommandLine.paths.first == "run" ? ExitCode(RunError.ownFailure) : ExitStatus.usage.code)
         }
         // What is missing may have been in the part of the tarball that is.
         exit(withError: Tarball.isDamaged && exitCode(for: error) == ExitStatus.nothingFound.code ? ExitStatus.damaged.code : error)
@@ -91,43 +94,11 @@ struct LaunchGuardTool: AsyncParsableCommand {
 
     /// Whether the command is one, which the parser says in fewer words.
     private static func checkCommand(_ arguments: [String]) throws {
-        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        let names = configuration.subcommands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName } + ["help"]
         guard let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first else { return }
-        if word.hasPrefix("-") || names.contains(word) { return }
+        if word.hasPrefix("-") || names.contains(word) || word == SymbolizeCommand.name { return }
         let path = try Path.isFolder(word) == nil ? "" : " 'launchguard list \(word)' shows what is there."
         let suggestion = path.isEmpty ? Suggestion.text(for: word, among: names) : path
         throw ValidationError("'\(word)' is no command.\(suggestion) The commands are: \(names.joined(separator: ", ")).")
-    }
-}
-
-/// The arguments, in which paths need not be text.
-private var arguments: [String] {
-    unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst().compactMap { unsafe $0.map { unsafe Path.text($0) } }
-}
-
-/// The meanings of the tool's exit status.
-enum ExitStatus: Int32 {
-    case success = 0
-    case nothingFound = 1
-    case usage = 2
-    case damaged = 3
-    /// `upload`: reports are left; nothing can be sent.
-    case unsent = 4
-    case cannotSend = 5
-    /// `witness`, `reset`: not now, as the files are another's or have a word already.
-    case refused = 6
-    /// `doctor`: warnings; errors.
-    case weakened = 7
-    case broken = 8
-
-    init(_ error: ReportError) {
-        self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound
-    }
-
-    var code: ExitCode { ExitCode(rawValue) }
-
-    /// Ends the command with this status.
-    func end() throws {
-        if self != .success { throw code }
     }
 }

@@ -23,10 +23,10 @@ struct ShownRun {
     }
 
     /// The entries of systemd's journal.
-    func journal(fingerprint: String?) -> JournalExport { JournalExport(report, fingerprint: fingerprint) }
+    var journal: JournalExport { JournalExport(report) }
 
     /// In the shape of the Swift runtime's own log; nil: the run did not crash, or left no record.
-    func swiftLog(fingerprint: String?) -> SwiftCrashLog? { SwiftCrashLog(report, fingerprint: fingerprint) }
+    var swiftLog: SwiftCrashLog? { SwiftCrashLog(report) }
 
     func write(to writer: inout TextWriter, lines: Int? = nil, includesMap: Bool = false) {
         report.write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: includesMap, deliveries: delivery ?? [])

@@ -90,9 +90,3 @@ struct RunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The run with this number, of a state directory.", valueName: "number"))
     var run: UInt64?
 }
-
-/// Options of every command.
-struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print JSON, one object on each line.")
-    var json = false
-}

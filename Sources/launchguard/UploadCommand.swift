@@ -32,12 +32,10 @@ struct UploadCommand: AsyncParsableCommand {
     @Argument(help: "The state directory.", completion: .directory)
     var directory: String?
 
-    @Option(help: ArgumentHelp("The agent's program.", valueName: "path"), completion: .file())
-    var agent: String?
-
     @Option(help: ArgumentHelp("The longest time for all of it.", valueName: "seconds"))
     var timeout = 60
 
+    @OptionGroup var agent: AgentOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -89,9 +87,7 @@ struct UploadCommand: AsyncParsableCommand {
     }
 
     private func runAgent(_ directory: StateDirectory, until deadline: ContinuousClock.Instant, _ progress: inout UploadProgress) async throws {
-        guard let program = AgentProgram.path(chosen: agent) else {
-            throw refusal(agent.map { "\($0): there is no such program, or it may not be run" } ?? "launchguard-agent was not found; install it, or name it with --agent")
-        }
+        guard let program = agent.program else { throw refusal(agent.whyMissing) }
         guard var process = AgentProgram(program, directory) else { throw refusal("\(program): it cannot be started") }
         while process.isRunning {
             if ContinuousClock.now >= deadline { process.stop() }

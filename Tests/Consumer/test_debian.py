@@ -86,7 +86,7 @@ class Debian(unittest.TestCase):
 
     def purged(self):
         belonged = set(self.said("dpkg -L " + " ".join(PACKAGES)).split("\n")) - {"", "/."}
-        self.assertIn("/usr/share/fish/vendor_completions.d/launchguard.fish", belonged)
+        self.assertLessEqual({"/usr/share/fish/vendor_completions.d/launchguard.fish", "/usr/share/man/man3/lg_launch_begin.3.gz"}, belonged)
         self.said("apt-get purge -y " + " ".join(PACKAGES))
         left = [path for path in belonged if os.path.lexists(self.root / path[1:]) and "no path found" in self.inside("dpkg -S \"$1\"", path).stdout]
         self.assertEqual(left, [])
@@ -120,11 +120,12 @@ class Debian(unittest.TestCase):
         with subprocess.Popen(["tar", "-C", ROOT, "--exclude=./build", "--exclude=./.build*", "--exclude=./.git", "-cf", "-", "."], stdout=subprocess.PIPE) as pack:
             run("tar", "-C", self.root / "src", "-xf", "-", stdin=pack.stdout)
         self.said("apt-get install -y --no-install-recommends make && /src/scripts/install-packages build")
-        self.assertEqual(self.said("dpkg -l libcmocka-dev libsqlite3-dev valgrind python3 2>/dev/null | grep -c ^ii || true"), "0\n", "nothing of the tests is needed")
+        self.assertEqual(self.said("dpkg -l libcmocka-dev libsqlite3-dev valgrind mandoc 2>/dev/null | grep -c ^ii || true"), "0\n", "nothing of the tests is needed")
         self.said("useradd --create-home --uid 1234 user && chown -R 1234 /src")
         installed = self.said("cd /src && HOME=/home/user make install PREFIX=/home/user/local", user="1234", limit=3000)
         self.assertRegex(installed, r"(?m)^launchguard, the tool, is left out: install Swift \d\.\d or newer, https://\S+, then run this again$")
         self.assertIn("null-write", self.said("/home/user/local/bin/launchguard-faults --list", user="1234"))
+        self.assertIn(".so man3/lg_session.3", self.said("cat /home/user/local/share/man/man3/lg_start.3"))
         self.assertIn("Removed from /home/user/local: ", self.said("cd /src && make uninstall PREFIX=/home/user/local", user="1234"))
         self.assertFalse((self.root / "home/user/local").exists())
         refused = self.inside("cd /src && make install", user="1234", limit=3000)

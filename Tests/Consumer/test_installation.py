@@ -11,10 +11,15 @@ from consumer import BUILD, CC, HERE, ROOT, needed, run
 
 TREE = ROOT / "scripts/install-tree"
 HEADERS = {"include/launchguard/" + path.name for path in (ROOT / "include/launchguard").iterdir()}
+# The pages of section 3: one for each header and one for each function.
+DECLARED = "".join(path.read_text() for path in (ROOT / "include/launchguard").glob("*.h"))
+FUNCTIONS = set(re.findall(r"^LG_API [^;(]*?\b(lg_\w+)[(;]", DECLARED, re.M)) | set(re.findall(r"^(?:static inline|LG_GUARD_INLINE) [^(]*\b(lg_\w+)\(", DECLARED, re.M)) | {
+    "lg_guard_%s_%s" % (verb, kind) for verb in ("add", "sub", "mul", "div", "rem", "neg", "shl", "shr") for kind in ("int32", "int64", "uint32", "uint64", "size")}
+MANUAL = {"share/man/man3/%s.3" % name for name in FUNCTIONS | {"launchguard"} | {"lg_" + name.rpartition("/")[2][:-2] for name in HEADERS if name.endswith(".h")}
+          - {"lg_launchguard"}} | {"share/man/man5/launchguard.5", "share/man/man7/launchguard.7"}
 LIBRARY = {"lib/liblaunchguard.so", "lib/liblaunchguard.so.0", "lib/liblaunchguard.so.0.1.0", "lib/liblaunchguard.a", "lib/pkgconfig/launchguard.pc",
            "lib/cmake/LaunchGuard/LaunchGuardConfig.cmake", "lib/cmake/LaunchGuard/LaunchGuardConfigVersion.cmake",
-           "lib/cmake/LaunchGuard/LaunchGuardTargets.cmake", "lib/cmake/LaunchGuard/LaunchGuardTargets-relwithdebinfo.cmake",
-           "share/man/man7/launchguard.7"} | HEADERS
+           "lib/cmake/LaunchGuard/LaunchGuardTargets.cmake", "lib/cmake/LaunchGuard/LaunchGuardTargets-relwithdebinfo.cmake"} | HEADERS | MANUAL
 FAULTS = {"bin/launchguard-faults", "share/man/man1/launchguard-faults.1"}
 AGENT = {"libexec/launchguard/launchguard-agent", "share/man/man8/launchguard-agent.8"}
 PRELOAD = {"lib/launchguard/launchguard-preload.so"}

@@ -26,14 +26,21 @@ class Documents(unittest.TestCase):
         """Every block of a language stands in the file that the comment above it names, where the
         block may be indented."""
         quotes = 0
-        for page in sorted([*ROOT.glob("Sources/*/*.docc/**/*.md"), *ROOT.glob("docs/*.docc/*.md")]):
+        for page in sorted([*ROOT.glob("Sources/*/*.docc/**/*.md"), *ROOT.glob("docs/*.docc/*.md"), ROOT / "docs/COOKBOOK.md"]):
             for path, language, text in re.findall(r"(?:<!-- (\S+) -->\n)?```(\w*)\n(.*?)```\n", page.read_text(), re.S):
-                if language:
+                if language and language != "console":  # what commands print: test_cookbook.py
                     quotes += 1
                     self.assertTrue(path, f"{page.name}: no file is named for:\n{text}")
                     file = (ROOT / path).read_text()
                     self.assertTrue(text in file or textwrap.indent(text, "    ") in file, f"{page.name} quotes {path} as it is not:\n{text}")
         self.assertGreaterEqual(quotes, 10)
+
+    def test_every_product_has_pages(self):
+        """scripts/build-docs makes those of each library that a package can import."""
+        products = set(re.findall(r"\.library\(name: \"(\w+)\"", (ROOT / "Package.swift").read_text()))
+        script = (ROOT / "scripts/build-docs").read_text()
+        self.assertGreater(len(products), 5)
+        self.assertEqual(products, set(re.findall(r'"(\w+)"', re.search(r"^CORE = .*\nMODULES = .*", script, re.M)[0])))
 
     def test_every_public_function_has_its_contract(self):
         functions = 0

@@ -1,5 +1,5 @@
-"""Readers of minidumps that others wrote: lldb, and from PyPI, each in a folder of its own. read()
-returns the same shape for each of those, as far as they say it:
+"""Readers that others wrote: lldb, and from PyPI, each in a folder of its own. read() returns what
+one of them says of a file; of a minidump in the same shape, as far as it says it:
 
 threads     [tid, instruction], in the order of the file
 modules     [path, start, build id or None]
@@ -100,5 +100,64 @@ def _symbolic(path):
     }
 
 
+def _sentry_sdk(path):
+    """The head of an envelope, and head and text of each item."""
+    from sentry_sdk.envelope import Envelope
+
+    with open(path, "rb") as file:
+        envelope = Envelope.deserialize_from(file)
+    return {"headers": envelope.headers, "items": [[item.headers, item.payload.get_bytes().decode()] for item in envelope.items]}
+
+
+def _sentry_relay(path):
+    """The event as Sentry would store it, and whatever it says against the event."""
+    from sentry_relay.processing import StoreNormalizer
+
+    with open(path, encoding="utf-8") as file:
+        event = StoreNormalizer(project_id=42).normalize_event(json.load(file))
+    errors = list(event.get("errors") or [])
+
+    def walk(meta, place):
+        if isinstance(meta, dict):
+            errors.extend([place, error] for error in meta.get("", {}).get("err", []))
+            for key, value in meta.items():
+                if key:
+                    walk(value, f"{place}.{key}")
+
+    walk(event.pop("_meta", None), "event")
+    return {"event": event, "errors": errors}
+
+
+def _opentelemetry(path):
+    """The request, which the reader refuses where it has a field that it does not know."""
+    from google.protobuf import json_format
+    from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+
+    with open(path, encoding="utf-8") as file:
+        message = json_format.Parse(file.read(), ExportLogsServiceRequest())
+    again = ExportLogsServiceRequest.FromString(message.SerializeToString())
+    assert again == message
+
+    def value(any_value):
+        kind = any_value.WhichOneof("value")
+        if kind == "array_value":
+            return [value(each) for each in any_value.array_value.values]
+        return attributes(any_value.kvlist_value.values) if kind == "kvlist_value" else getattr(any_value, kind)
+
+    def attributes(pairs):
+        found = {pair.key: value(pair.value) for pair in pairs}
+        assert len(found) == len(pairs), "a key twice"
+        return found
+
+    (resource_logs,) = message.resource_logs
+    (scope_logs,) = resource_logs.scope_logs
+    records = [{"time": record.time_unix_nano, "observed": record.observed_time_unix_nano, "severity": record.severity_number,
+                "severity_text": record.severity_text, "event": record.event_name, "body": value(record.body), "attributes": attributes(record.attributes)}
+               for record in scope_logs.log_records]
+    return {"resource": attributes(resource_logs.resource.attributes), "scope": scope_logs.scope.name, "records": records}
+
+
+READERS = {"minidump": _minidump, "symbolic": _symbolic, "sentry-sdk": _sentry_sdk, "sentry-relay": _sentry_relay, "opentelemetry-proto": _opentelemetry}
+
 if __name__ == "__main__":
-    print(json.dumps({"minidump": _minidump, "symbolic": _symbolic}[sys.argv[1]](sys.argv[2])))
+    print(json.dumps(READERS[sys.argv[1]](sys.argv[2])))

@@ -17,7 +17,8 @@ import Testing
                 Frame(address: Address(0x5581_c61b_7001), lookup: Address(0x5581_c61b_7000), module: "/opt/notes/notes", symbols: [Symbol(name: "main", offset: 9)]),
             ])
         run.crash?.dwarfStack = nil
-        let log = try #require(SwiftCrashLog(run, fingerprint: "0123"))
+        run.fingerprint = "0123"
+        let log = try #require(SwiftCrashLog(run))
         #expect(log.timestamp == "2026-01-31T12:00:01.402000Z" && log.description == "Bad pointer dereference" && log.launchguard.fingerprint == "0123")
         let frames = log.threads[0].frames
         #expect(frames.map(\.kind) == ["programCounter", "programCounter", "returnAddress"] && frames.map(\.inlined) == [true, nil, nil])
@@ -35,7 +36,7 @@ import Testing
         run.crash?.framePointerStack?.frames[1].symbols = [Symbol(name: "evil\"\n\u{1B}[31m\u{202E}", offset: 1)]
         run.crash?.framePointerStack?.innermost = 0
         run.crash?.memoryMap?.mappings[0].end = Address(UInt64.max)
-        run.modules?.append(run.modules![0])
+        run.modules? += [Sample.module]
         let log = try #require(SwiftCrashLog(run))
         #expect(log.threads[0].frames.contains { $0.kind == "omittedFrames" && $0.count == 90 })
         #expect(log.threads[0].frames.last?.kind == "truncated")

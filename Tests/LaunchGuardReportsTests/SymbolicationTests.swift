@@ -49,7 +49,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write(Array(script.utf8), "llvm-symbolizer")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        let queries = [LLVMSymbolizer.Query(file: "/a", address: 0x10), .init(file: "/a", address: 0x20)]
+        let queries = [Location.Query(file: "/a", address: 0x10), .init(file: "/a", address: 0x20)]
         let found = try #require(LLVMSymbolizer(program: path).locations(of: queries))
         #expect(queries.map { found[$0]?.first?.name } == ["f", "g"] && queries.map { found[$0]?.first?.file } == [nil, "/src/g.c"])
     }
@@ -60,14 +60,12 @@ import Testing
         report.modules?[0].buildID = (real.hasPrefix("00") ? "ff" : "00") + real.dropFirst(2)
         try? Symbolicator().symbolicate(&report)
         #expect(report.crash?.framePointerStack?.frames.allSatisfy { $0.symbols == nil } == true)
-        if LLVMSymbolizer.find() != nil {
-            let problem = try #require(report.problems.first { $0.code == "build-id" })
-            #expect(problem.message.contains(real))
-        }
+        let problem = try #require(report.problems.first { $0.code == "build-id" })
+        let wanted = try #require(report.modules?[0].buildID)
+        #expect(problem.message.contains(real) && problem.message.contains(wanted))
     }
 
-    @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed"))
-    func filesThatCannotBeUsedAreNamed() throws {
+    @Test func filesThatCannotBeUsedAreNamed() throws {
         for (path, code) in [("/nonexistent/program", "not-found"), ("/dev/zero", "not-found"), ("/etc/passwd", "build-id")] {
             var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
             report.modules?[0].path = path
@@ -76,13 +74,30 @@ import Testing
         }
     }
 
-    @Test func withoutASymbolizerTheReasonIsGiven() throws {
+    /// The frames have their functions all the same.
+    @Test(arguments: ["/nonexistent/llvm-symbolizer", "/bin/false", "/bin/echo"])
+    func aSymbolizerThatDoesNotWorkIsNamed(program: String) throws {
         var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
-        let before = report
-        for program in ["/nonexistent/llvm-symbolizer", "/bin/false", "/bin/echo"] {
-            #expect(throws: Symbolicator.Failure.self) { try Symbolicator(program: program).symbolicate(&report) }
-            #expect(report.crash == before.crash)
-        }
+        let failure = #expect(throws: Symbolicator.Failure.self) { try Symbolicator([.program(program)]).symbolicate(&report) }
+        #expect(failure?.description == "\(program) does not work; functions are shown without lines")
+        let symbol = report.crash?.framePointerStack?.frames.compactMap { $0.symbols?.last }.first { $0.name.contains("addressesOfCallers()") }
+        #expect(symbol?.line == nil && symbol?.offset ?? 0 > 0)
+    }
+
+    @Test func withoutASymbolizerFunctionsAreFound() throws {
+        var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
+        try Symbolicator([]).symbolicate(&report)
+        let symbols = report.crash?.framePointerStack?.frames.compactMap(\.symbols) ?? []
+        #expect(symbols.contains { $0.count == 1 && $0[0].name.contains("addressesOfCallers()") && $0[0].line == nil && $0[0].mangledName != nil })
+        let problem = try #require(report.problems.first)
+        #expect(report.problems.count == 1 && problem.code == "no-lines" && problem.message.contains("--symbolizer"))
+    }
+
+    @Test func anotherSymbolizerIsAskedWhereOneDoesNotWork() throws {
+        var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
+        try Symbolicator([.program("/bin/false"), .program(Tool.path, ["symbolize"])]).symbolicate(&report)
+        let symbols = report.crash?.framePointerStack?.frames.compactMap { $0.symbols?.last } ?? []
+        #expect(symbols.contains { $0.name.contains("addressesOfCallers()") && $0.line != nil })
     }
 
     @Test func theSymbolizerIsFoundInPATHFirst() throws {

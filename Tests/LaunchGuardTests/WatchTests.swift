@@ -30,7 +30,6 @@ import Testing
         // The main thread where it serves the queue; else the thread that waits for an answer.
         #expect((first.threadID == report.identity?.processID) == (how == "hangs-runloop"))
         #expect((first.name == "main actor") == (how == "hangs-dispatch"))
-        guard Symbolicator().isAvailable else { return }
         try Symbolicator().symbolicate(&report)
         let busy = report.snapshots?.first?.threads?.filter { thread in
             thread.stack?.frames.contains { $0.symbols?.contains { $0.name.contains("keepTheMainActorBusy()") } == true } == true

@@ -63,8 +63,9 @@ def main():
     parser.add_argument("--tool", required=True, type=pathlib.Path)
     parser.add_argument("--victim", required=True, type=pathlib.Path)
     parser.add_argument("--preload", type=pathlib.Path, help="launchguard-preload.so")
+    parser.add_argument("--agent", type=pathlib.Path, help="launchguard-agent")
     parser.parse_known_args(namespace=options)
-    for name in ("tool", "victim", "preload"):
+    for name in ("tool", "victim", "preload", "agent"):
         if path := getattr(options, name):
             setattr(options, name, path.resolve())
     rest = parser.parse_known_args()[1]

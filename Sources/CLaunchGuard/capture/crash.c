@@ -11,14 +11,28 @@ __thread bool lg__crash_entered __attribute__((tls_model("initial-exec")));
 
 /* ---- the lock ---- */
 
-static _Atomic uint32_t lock_holder; /* futex: thread; 0: open */
+static _Atomic uint32_t lock_holder; /* futex: thread, or unnamed(); 0: open */
 static _Atomic uint32_t lock_next;   /* thread that has waited; 0: none */
 static struct lg__crash *current_crash;
 static _Atomic uint32_t latest_sequence; /* of the latest crash */
 
+/* No thread has a number with this bit: the kernel's largest is 2^22 (PID_MAX_LIMIT). The bits
+ * below it are those of the frame's address, in eights. */
+#define UNNAMED (UINT32_C(1) << 31)
+
+/* The frames between the handler's and the one that asks for the number fit in here. No other
+ * thread's stack does. */
+#define BENEATH UINT32_C(4096)
+
+LG__FIRST static uint32_t unnamed(uint64_t frame)
+{
+    return UNNAMED | (uint32_t)(frame >> 3);
+}
+
 int32_t lg__crash_holder(void)
 {
-    return (int32_t)atomic_load(&lock_holder);
+    const uint32_t holder = atomic_load(&lock_holder);
+    return holder & UNNAMED ? LG__CRASH_UNNAMED : (int32_t)holder;
 }
 
 bool lg__crash_lock(int32_t self, bool has_waited)
@@ -31,10 +45,22 @@ bool lg__crash_lock(int32_t self, bool has_waited)
     return true;
 }
 
-bool lg__crash_name(int32_t self)
+bool lg__crash_name(int32_t self, const void *frame)
 {
-    uint32_t unnamed = LG__CRASH_UNNAMED;
-    return atomic_compare_exchange_strong(&lock_holder, &unnamed, (uint32_t)self);
+    uint32_t mine = unnamed((uint64_t)(uintptr_t)frame);
+    return atomic_compare_exchange_strong(&lock_holder, &mine, (uint32_t)self);
+}
+
+bool lg__crash_is_unnamed_self(uint64_t sp)
+{
+    const uint32_t holder = atomic_load(&lock_holder);
+    return holder & UNNAMED && ((holder - unnamed(sp)) & ~UNNAMED) <= BENEATH / 8;
+}
+
+bool lg__crash_take_over(int32_t self)
+{
+    uint32_t holder = atomic_load(&lock_holder);
+    return holder & UNNAMED && atomic_compare_exchange_strong(&lock_holder, &holder, (uint32_t)self);
 }
 
 void lg__crash_wait(uint64_t timeout_ns)
@@ -206,11 +232,11 @@ LG__FIRST static struct lg__crash *unused_slot(void)
     return NULL;
 }
 
-LG__FIRST struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info)
+LG__FIRST struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info, const void *frame)
 {
     uint32_t nobody = 0;
     struct lg__crash *crash = unused_slot();
-    if (!crash || !atomic_compare_exchange_strong(&lock_holder, &nobody, LG__CRASH_UNNAMED))
+    if (!crash || !atomic_compare_exchange_strong(&lock_holder, &nobody, unnamed((uint64_t)(uintptr_t)frame)))
         return NULL;
     crash = unused_slot(); /* another crash may have come between */
     if (!crash) {

@@ -41,15 +41,21 @@ extern __thread bool lg__crash_entered __attribute__((tls_model("initial-exec"))
 
 /* ---- the crash lock: held while a record is written, or until the process dies. Handler. ---- */
 
-/* The holder of the lock, until that thread has asked for its number. */
+/* The holder of the lock, until that thread has asked for its number. The lock knows the place of
+ * its handler's frame meanwhile. */
 #define LG__CRASH_UNNAMED INT32_MAX
 
 /* Take the lock. false: a thread has it; ask again after lg__crash_wait(), with `has_waited`. A
  * thread that waits gets its turn before one that comes later. */
 bool lg__crash_lock(int32_t self, bool has_waited);
-/* Take the lock from the thread that has no number yet, or give the calling thread, which is that
- * one, its number. false: another thread has the lock. */
-bool lg__crash_name(int32_t self);
+/* Give the holder without a number, which is the calling thread, its number. `frame`: as given to
+ * lg__crash_begin_unnamed(). false: another thread took the lock over. */
+bool lg__crash_name(int32_t self, const void *frame);
+/* Whether the holder without a number is the calling thread, which was interrupted with the stack
+ * pointer `sp` before it could ask. */
+bool lg__crash_is_unnamed_self(uint64_t sp);
+/* Take the lock over from the holder without a number. false: it has its number by now. */
+bool lg__crash_take_over(int32_t self);
 void lg__crash_wait(uint64_t timeout_ns);
 void lg__crash_unlock(void);
 /* The thread that has the lock; 0: none. */
@@ -59,8 +65,9 @@ int32_t lg__crash_holder(void);
 
 /* Take the lock without a number, and begin a crash in a slot that no crash had before, so that
  * nothing is lost where lg__crash_take_back() follows. Makes no system call and uses no
- * thread-local variable. NULL: a thread has the lock, or there is no such slot. */
-struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info);
+ * thread-local variable. `frame`: of the handler. NULL: a thread has the lock, or there is no such
+ * slot. */
+struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info, const void *frame);
 /* That crash is none. Opens the lock. */
 void lg__crash_take_back(struct lg__crash *crash);
 /* A new crash, in the slot that lg__crash_next_slot() returns. `unnamed`: the crash has begun

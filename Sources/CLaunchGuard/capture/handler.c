@@ -156,7 +156,7 @@ static struct lg__crash *record(struct lg__crash *begun, int signal, const sigin
 /* The first step, before any system call and any access to a thread-local variable: the process may
  * end at either, under a filter of system calls or where the thread pointer is lost. NULL: another
  * crash is being recorded, or the program survived many; or this is a forked child. */
-LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *info, const void *ucontext)
+LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *info, const void *ucontext, const void *frame)
 {
     lg__stages_expect();
     if (!lg__fixed.unforked || !atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed))
@@ -165,7 +165,7 @@ LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *inf
      * process, until the signal is unblocked. */
     if (signal == SIGBUS && lg__map_holds(info->si_addr))
         return NULL;
-    struct lg__crash *crash = lg__crash_begin_unnamed(signal, info);
+    struct lg__crash *crash = lg__crash_begin_unnamed(signal, info, frame);
     if (crash)
         lg__stages_first(crash, ucontext);
     return crash;
@@ -227,7 +227,7 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
     siginfo_t unknown;
     const bool sent = lg__fixed_is_sent(info);
     int error = ret_rest->error = errno;
-    if (begun && !lg__crash_name(lg__os_tid()))
+    if (begun && !lg__crash_name(lg__os_tid(), frame))
         begun = NULL; /* a thread that waited for the lock has it now */
     /* A signal sent from outside while this thread's crash is recorded: the thread takes no more of
      * them. */
@@ -296,11 +296,12 @@ LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
         return;
     if (lg__fixed.options.keep_first && lg__proven_handle(signal, info, ucontext))
         return;
-    struct lg__crash *begun = begin_record(signal, info, ucontext);
+    const void *frame = __builtin_frame_address(0);
+    struct lg__crash *begun = begin_record(signal, info, ucontext, frame);
     LG_FAULT_POINT("handler: first");
     struct lg__os_borrowed borrowed;
     const bool borrows = lg__os_thread_borrow(&borrowed);
-    const bool goes_on = handle(signal, info, ucontext, __builtin_frame_address(0), begun, &rest);
+    const bool goes_on = handle(signal, info, ucontext, frame, begun, &rest);
     if (borrows)
         lg__os_thread_give_back(&borrowed);
     if (goes_on)

@@ -9,9 +9,13 @@
 /* The watch thread has this time beyond a deadline before a waiting thread acts in its place. */
 #define GRACE_NS UINT64_C(2000000000)
 
-/* A thread needs this long to ask for its number, and most of it where it has to wait for a
- * processor. One that takes longer is this thread itself: a signal came between. */
-#define UNNAMED_NS UINT64_C(10000000)
+/* Within this time it mostly shows whether another thread's crash is one. */
+#define UNDECIDED_NS UINT64_C(10000000)
+
+static uint64_t patience_ns(void)
+{
+    return (uint64_t)lg__fixed.options.deadline_ms * 1000000u + GRACE_NS;
+}
 
 /* The crash of the thread that has the lock is one: no first chance takes it back any more. */
 static bool is_decided(int32_t holder)
@@ -28,12 +32,22 @@ static bool is_noted(int signal)
     return (!current || lg__crash_slot_of(current) == 0) && !lg__crash_recovers(signal);
 }
 
+/* The holder has not asked for its number yet. It is this thread, which crashed once more before it
+ * could; or another, which may have to wait long for a processor; or this one, which a signal of
+ * the program's interrupted before. */
+static bool takes_over(int32_t self, uint64_t sp, uint64_t waited_ns)
+{
+    return (lg__crash_is_unnamed_self(sp) || waited_ns > patience_ns()) && lg__crash_take_over(self);
+}
+
 bool lg__turn_take(int signal, int32_t self, const void *ucontext)
 {
+    struct lg__arch_fault fault;
     uint64_t until = 0, begun = 0;
     uint32_t waits_for = 0;
     bool is_said = false;
     static const uint32_t nobody_wakes = 0;
+    lg__arch_fault(ucontext, &fault);
     while (!lg__crash_lock(self, until != 0)) {
         int32_t holder = lg__crash_holder();
         if (holder == self)
@@ -41,20 +55,18 @@ bool lg__turn_take(int signal, int32_t self, const void *ucontext)
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
         begun = begun ? begun : now;
         if (holder == LG__CRASH_UNNAMED) {
-            if (now - begun > UNNAMED_NS && lg__crash_name(self))
+            if (takes_over(self, fault.sp, now - begun))
                 break;
             lg__os_futex_wait(&nobody_wakes, 0, LOOK_NS / 1000);
             continue;
         }
         const bool decided = is_decided(holder);
-        if (!decided && now - begun < UNNAMED_NS) {
+        if (!decided && now - begun < UNDECIDED_NS) {
             lg__os_futex_wait(&nobody_wakes, 0, LOOK_NS / 1000);
             continue;
         }
         LG_FAULT_POINT("lock: another's");
         if (decided && !is_said) {
-            struct lg__arch_fault fault;
-            lg__arch_fault(ucontext, &fault);
             is_said = true;
             if (is_noted(signal))
                 lg__run_note(&lg__fixed.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
@@ -62,7 +74,7 @@ bool lg__turn_take(int signal, int32_t self, const void *ucontext)
         uint32_t latest = lg__capture_latest();
         /* Each crash has its own time: one thread may crash and recover over and over. */
         if (latest != waits_for || !until)
-            until = now + (uint64_t)lg__fixed.options.deadline_ms * 1000000u + GRACE_NS;
+            until = now + patience_ns();
         waits_for = latest;
         if (now > until) {
             lg__deadline_end_holder();

@@ -4,15 +4,14 @@
 #include <string.h>
 
 #include "read/crashes.h"
+#include "read/innermost.h"
 #include "read/internal.h"
+#include "read/wording.h"
 #include "read/verdict.h"
 #include "store/digest.h"
 
-#define FRAMES 5u
-#define REASON_BYTES 512u
-
 /* Changes with what goes into the digest. */
-static const uint8_t version_1[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '1' };
+static const uint8_t version_2[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '2' };
 
 /* What goes into the digest: lines of text. What has no room is left out. */
 struct inputs {
@@ -37,152 +36,63 @@ static void add(struct inputs *inputs, const char *what, const char *format, ...
 
 /* ---- the reason ---- */
 
-static bool is_digit(char c)
+/* True: a message names the place. */
+static bool add_messages(struct inputs *inputs, const struct lg__case *file)
 {
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/* The bytes of a number at the start of `text`: an address as "0x" and hex digits or as eight hex
- * digits and more with a digit among them, else decimal digits. 0: there is none. */
-static size_t number(const char *text, bool starts_word)
-{
-    size_t prefix = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && is_hex(text[2]) ? 2 : 0, size = prefix, digits = 0;
-    while (is_hex(text[size]))
-        digits += is_digit(text[size++]);
-    if (prefix || (starts_word && size >= 8 && digits))
-        return size;
-    for (size = 0; is_digit(text[size]);)
-        size++;
-    return size;
-}
-
-/* The first line of a message, with "#" in the place of each number. */
-static void normalise(const char *text, char ret_line[REASON_BYTES])
-{
-    size_t size = 0;
-    while (*text == '\n')
-        text++;
-    for (bool starts_word = true; *text && *text != '\n' && size + 1 < REASON_BYTES;) {
-        size_t skip = number(text, starts_word);
-        ret_line[size++] = skip ? '#' : *text;
-        starts_word = !skip && !is_hex(*text) && !(*text >= 'g' && *text <= 'z') && !(*text >= 'G' && *text <= 'Z') && *text != '_';
-        text += skip ? skip : 1;
-    }
-    ret_line[size] = 0;
-}
-
-static void add_messages(struct inputs *inputs, lg_reader *reader)
-{
+    static const char *const words[] = { [LG__WORDING_SAYS] = "message", [LG__WORDING_NAMES_PLACE] = "place" };
     lg_message message;
-    char line[REASON_BYTES];
-    for (uint32_t i = 0; lg_reader_message(reader, i, &message) == LG_OK; i++) {
-        if (message.source == LG_MESSAGE_CPP_TYPE)
-            snprintf(line, sizeof line, "%.*s", (int)sizeof line - 1, message.text);
-        else
-            normalise(message.text, line);
-        add(inputs, "message", "%d %s", (int)message.source, line);
+    char line[LG__WORDING_BYTES];
+    bool named = false;
+    for (uint32_t i = 0; lg_reader_message(file->reader, i, &message) == LG_OK; i++) {
+        const enum lg__wording_use use = lg__wording(file->crash.kind, &message, line);
+        if (use != LG__WORDING_NONE)
+            add(inputs, words[use], "%d %s", (int)message.source, line);
+        named |= use == LG__WORDING_NAMES_PLACE;
+    }
+    return named;
+}
+
+/* Faults that one instruction has, whatever it is that is wrong with the pointer. */
+static const char *kind_name(lg_crash_kind kind)
+{
+    switch ((int)kind) {
+    case LG_CRASH_NULL_READ:
+    case LG_CRASH_NULL_WRITE:
+    case LG_CRASH_NULL_OFFSET:
+        return "fault.null";
+    case LG_CRASH_UNMAPPED:
+    case LG_CRASH_NON_CANONICAL:
+    case LG_CRASH_PROTECTED:
+    case LG_CRASH_READONLY_WRITE:
+        return "fault.wild";
+    case LG_CRASH_JUMP_BAD:
+    case LG_CRASH_EXEC_NX:
+        return "fault.jump_wild";
+    default:
+        return lg_crash_kind_name(kind);
     }
 }
 
 /* ---- the frames ---- */
 
-static bool begins_with(const char *name, const char *start)
+static void add_frames(struct inputs *inputs, const struct lg__innermost_walk *walk)
 {
-    return strncmp(name, start, strlen(start)) == 0;
-}
-
-/* Modules that are the same for every program. */
-static bool is_common(const char *name)
-{
-    static const char *const common[] = {
-        "ld-linux", "ld-musl", "ld.so", "ld64.so", "linux-vdso", "[vdso]", "libc.so", "libc-", "libm.so", "libm-", "libdl", "librt", "libpthread",
-        "libgcc_s", "libstdc++", "libc++", "libunwind", "liblaunchguard", "libswift", "libFoundation", "lib_Foundation", "libdispatch",
-        "libBlocksRuntime", "libasan", "libtsan", "libubsan",
-    };
-    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-        if (begins_with(name, common[i]))
-            return true;
-    return false;
-}
-
-struct place {
-    char module[256]; /* file name; "": in no module */
-    uint64_t offset;  /* address in the file of the module */
-};
-
-static struct place place_of(lg_reader *reader, uint64_t at)
-{
-    lg_module module;
-    struct place place = { .offset = 0 };
-    for (uint32_t i = 0; lg_reader_module(reader, i, &module) == LG_OK; i++) {
-        if (at < module.start || at >= module.end)
-            continue;
-        const char *slash = strrchr(module.path, '/');
-        snprintf(place.module, sizeof place.module, "%.*s", (int)sizeof place.module - 1, slash ? slash + 1 : module.path);
-        place.offset = at - module.bias;
-        break;
-    }
-    return place;
-}
-
-/* A walk: of the crashed thread, or of the thread of a snapshot of the hang. */
-struct walk {
-    lg_reader *reader;
-    bool of_hang;
-    lg_stage stage;
-    uint32_t thread;
-};
-
-static bool frame_of(const struct walk *walk, uint32_t index, uint64_t *ret_pc)
-{
-    return (walk->of_hang ? lg_reader_snapshot_frame(walk->reader, LG_SNAPSHOT_HANG, walk->thread, index, ret_pc)
-                          : lg_reader_frame(walk->reader, walk->stage, index, ret_pc)) == LG_OK;
-}
-
-/* The innermost frames, each of them once where it is several times in a row. Returns how many. */
-static uint32_t add_frames(struct inputs *inputs, const struct walk *walk, bool common_too)
-{
-    struct place last = { .offset = 0 };
-    uint64_t pc;
-    uint32_t count = 0;
-    for (uint32_t i = 0; count < FRAMES && frame_of(walk, i, &pc); i++) {
-        /* a return address may be the first byte behind its function, and its module */
-        struct place place = place_of(walk->reader, i ? pc - 1 : pc);
-        if (!place.module[0] || (!common_too && is_common(place.module)))
-            continue;
-        /* a thread that hangs may be anywhere in its loop */
-        if (walk->of_hang && i == 0)
-            place.offset = 0;
-        if (count && place.offset == last.offset && strcmp(place.module, last.module) == 0)
-            continue;
-        add(inputs, "frame", "%s+%llx", place.module, (unsigned long long)place.offset);
-        last = place;
-        count++;
-    }
-    return count;
-}
-
-static void add_walk(struct inputs *inputs, const struct walk *walk)
-{
-    if (!add_frames(inputs, walk, false))
-        add_frames(inputs, walk, true);
+    struct lg__innermost_place places[LG__INNERMOST_MAX];
+    const uint32_t count = lg__innermost(walk, places);
+    for (uint32_t i = 0; i < count; i++)
+        add(inputs, "frame", "%s+%llx", places[i].module, (unsigned long long)places[i].offset);
 }
 
 static void add_hang(struct inputs *inputs, lg_reader *reader)
 {
     lg_snapshot_info snapshot;
     lg_thread_info thread;
-    struct walk walk = { .reader = reader, .of_hang = true };
+    struct lg__innermost_walk walk = { .reader = reader, .of_hang = true, .most = LG__INNERMOST_MAX, .anywhere = true };
     if (lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot) != LG_OK || snapshot.resolved_ns)
         return;
     for (; walk.thread < snapshot.stored; walk.thread++)
         if (lg_reader_snapshot_thread(reader, LG_SNAPSHOT_HANG, walk.thread, &thread) == LG_OK && thread.tid == snapshot.tid) {
-            add_walk(inputs, &walk);
+            add_frames(inputs, &walk);
             return;
         }
 }
@@ -197,22 +107,33 @@ static void add_tasks(struct inputs *inputs, lg_reader *reader, uint32_t count)
             add(inputs, "task", "%s %s", context.name, context.task);
 }
 
+static bool is_fault(lg_crash_kind kind)
+{
+    return strncmp(lg_crash_kind_name(kind), "fault.", 6) == 0 && kind != LG_CRASH_STACK_OVERFLOW;
+}
+
 /* A witness or a record: the crash is the same. */
 static void add_crash(struct inputs *inputs, const struct lg__case *file)
 {
-    struct walk walk = { .reader = file->reader };
+    struct lg__innermost_walk walk = { .reader = file->reader };
     lg_stack_choice choice;
+    const lg_crash_kind kind = file->died ? file->crash.kind : LG_CRASH_OTHER;
     add(inputs, "signal", "%d", file->verdict.signal);
     if (file->run.crash_noted_ns)
         add(inputs, "noted", "%s", file->run.crash_type);
     if (!file->died)
         return;
-    add(inputs, "kind", "%s", lg_crash_kind_name(file->crash.kind));
-    add_messages(inputs, file->reader);
-    if (lg_reader_stack_choice(file->reader, &choice) != LG_OK)
+    add(inputs, "kind", "%s", kind_name(kind));
+    if (add_messages(inputs, file) || lg_reader_stack_choice(file->reader, &choice) != LG_OK)
         return;
     walk.stage = choice.stage;
-    add_walk(inputs, &walk);
+    walk.anywhere = kind == LG_CRASH_SIGNAL_EXTERNAL || kind == LG_CRASH_LIMIT_CPU;
+    walk.overflowed = kind == LG_CRASH_STACK_OVERFLOW;
+    /* where such a jump led is not the place from which the program jumped */
+    walk.from = kind == LG_CRASH_JUMP_BAD || kind == LG_CRASH_EXEC_NX;
+    /* a program that ends itself may have functions for that: loggers, checks */
+    walk.most = is_fault(kind) || kind == LG_CRASH_ABORT_CPP_EXCEPTION ? 2 : LG__INNERMOST_MAX;
+    add_frames(inputs, &walk);
 }
 
 static void collect(struct inputs *inputs, const struct lg__case *file)
@@ -243,7 +164,7 @@ lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33])
     if (status == LG_OK) {
         struct inputs inputs = { .size = 0 };
         collect(&inputs, &file);
-        lg__digest_keyed(version_1, inputs.text, inputs.size, digest);
+        lg__digest_keyed(version_2, inputs.text, inputs.size, digest);
         lg__reader_hex(ret_hex, digest, sizeof digest);
     }
     lg__crashes_select(reader, selected);

@@ -44,7 +44,7 @@ public struct HTMLPage: Sendable {
             $0.element("body") { page in
                 page.element("a", ["class": "skip", "href": "#content"], "Skip to the report")
                 writeHeader(to: &page)
-                writeNavigation(sections.sections, to: &page)
+                Self.writeNavigation(sections.sections, to: &page)
                 page.element("main", ["id": "content"]) { $0.append(sections) }
                 page.element("footer") { $0.element("p", [:], "Written by LaunchGuard. This page is one file and loads nothing.") }
                 page.element("script") { $0.markup(HTMLScript.text) }
@@ -99,7 +99,7 @@ public struct HTMLPage: Sendable {
         page.endLine()
     }
 
-    private func writeNavigation(_ sections: [(id: String, title: String)], to page: inout HTMLWriter) {
+    static func writeNavigation(_ sections: [(id: String, title: String)], to page: inout HTMLWriter) {
         page.element("nav", ["aria-label": "Parts of the report"]) {
             $0.element("ul") { page in
                 for (id, title) in sections {
@@ -111,7 +111,7 @@ public struct HTMLPage: Sendable {
         page.endLine()
     }
 
-    private func writeSections(to page: inout HTMLWriter) {
+    func writeSections(to page: inout HTMLWriter) {
         page.element("div", ["class": "columns"]) {
             $0.element("div", ["class": "story"], writeStory)
             $0.element("aside", ["aria-label": "The run"], writeFacts)

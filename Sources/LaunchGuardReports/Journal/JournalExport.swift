@@ -11,12 +11,9 @@
 public struct JournalExport: Sendable {
     /// The run. Its frames have functions only if those were looked up before.
     public var run: RunReport
-    /// As `lg_reader_fingerprint()` computes it; nil: the export has none.
-    public var fingerprint: String?
 
-    public init(_ run: RunReport, fingerprint: String? = nil) {
+    public init(_ run: RunReport) {
         self.run = run
-        self.fingerprint = fingerprint
     }
 
     /// The entries. Values with control characters stand in binary form, so that this is no text.
@@ -28,7 +25,7 @@ public struct JournalExport: Sendable {
         let process = run.journalProcess
         var bytes: [UInt8] = []
         for entry in breadcrumbs[..<count] { bytes += entry.journalEntry(of: process) }
-        bytes += run.journalEntryOfEnd(of: process, fingerprint: fingerprint)
+        bytes += run.journalEntryOfEnd(of: process)
         for entry in breadcrumbs[count...] { bytes += entry.journalEntry(of: process) }
         return bytes
     }

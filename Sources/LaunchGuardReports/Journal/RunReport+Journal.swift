@@ -9,7 +9,7 @@ extension RunReport {
         fatalCrash?.signal ?? (verdict?.end == .crash ? verdict?.signal : nil)
     }
 
-    func journalEntryOfEnd(of process: JournalEntry, fingerprint: String?) -> [UInt8] {
+    func journalEntryOfEnd(of process: JournalEntry) -> [UInt8] {
         let moment = journalMoment
         let time = fatalCrash?.time ?? time(monotonic: moment)
         var entry = JournalEntry(time: time, monotonic: moment)
@@ -19,7 +19,7 @@ extension RunReport {
         entry.add("PRIORITY", journalPriority)
         entry.add("SYSLOG_IDENTIFIER", "launchguard")
         if let fatalSignal { addCoredump(fatalSignal, time, to: &entry) }
-        addEnd(to: &entry, fingerprint: fingerprint)
+        addEnd(to: &entry)
         return entry.finished()
     }
 
@@ -50,7 +50,7 @@ extension RunReport {
         if !modules.isEmpty { entry.add("COREDUMP_PACKAGE_JSON", JSONLine.text(Dictionary(modules) { first, _ in first })) }
     }
 
-    private func addEnd(to entry: inout JournalEntry, fingerprint: String?) {
+    private func addEnd(to entry: inout JournalEntry) {
         entry.add("LAUNCHGUARD_END", verdict?.end.rawValue)
         entry.add("LAUNCHGUARD_EVIDENCE", verdict?.evidence)
         entry.add("LAUNCHGUARD_SIGNAL", (fatalSignal ?? verdict?.signal)?.name)

@@ -23,19 +23,12 @@ extension Reader {
         } catch {
             throw .unreadable(error)
         }
-        return (try report.minidump(without: MinidumpSecrets(redactedValues()), fingerprint: fingerprint), report.isDamaged)
-    }
-
-    /// Of the end, as lg_reader_fingerprint() computes it; nil: the identity cannot be read.
-    package var fingerprint: String? {
-        var digits = [CChar](repeating: 0, count: 33)
-        guard unsafe lg_reader_fingerprint(handle, &digits) == LG_OK else { return nil }
-        return String(decoding: digits.prefix(32).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return (try report.minidump(without: MinidumpSecrets(redactedValues())), report.isDamaged)
     }
 }
 
 extension RunReport {
-    func minidump(without secrets: MinidumpSecrets, fingerprint: String?) throws(MinidumpProblem) -> [UInt8] {
+    func minidump(without secrets: MinidumpSecrets) throws(MinidumpProblem) -> [UInt8] {
         guard crash != nil || lastSnapshot != nil else { throw .noStack }
         guard let processor = MinidumpProcessor(self) else { throw .unknownProcessor }
         let recorded = recordedCrash
@@ -49,14 +42,14 @@ extension RunReport {
         file.addModules(of: self)
         file.addMaps(recorded?.memoryMap)
         file.addStatus(of: self)
-        file.addAnnotations(minidumpAnnotations(fingerprint: fingerprint), run: identity?.uuid)
+        file.addAnnotations(minidumpAnnotations, run: identity?.uuid)
         guard let bytes = file.finished(seconds: (moment?.nanoseconds ?? 0) / 1_000_000_000) else { throw .tooLarge }
         return bytes
     }
 
     /// The annotations of the program, and what no stream has a place for. A redacted annotation is
     /// left out.
-    private func minidumpAnnotations(fingerprint: String?) -> [(key: String, value: String)] {
+    private var minidumpAnnotations: [(key: String, value: String)] {
         let own = (annotations ?? []).compactMap { annotation in annotation.value.map { (annotation.key, $0) } }
         let more: [(String, String?)] = [
             ("launchguard.app", identity?.appID), ("launchguard.version", identity?.appVersion), ("launchguard.end", verdict?.summary),

@@ -1,11 +1,9 @@
 extension SwiftCrashLog {
     /// The log of a run; nil: it holds no record of a crash that the run ended by.
     ///
-    /// - Parameters:
-    ///   - run: The run. Its frames have functions and lines only if those were looked up before.
-    ///     The bytes of memory in it are not in the log.
-    ///   - fingerprint: As `lg_reader_fingerprint()` computes it; nil: the log has none.
-    public init?(_ run: RunReport, fingerprint: String? = nil) {
+    /// - Parameter run: The run. Its frames have functions and lines only if those were looked up
+    ///   before. The bytes of memory in it are not in the log.
+    public init?(_ run: RunReport) {
         guard let crash = run.fatalCrash, let recorded = run.recordedCrash else { return nil }
         timestamp = crash.time.map { $0.description.prefix(26) + "Z" }
         description = crash.message ?? Self.words[crash.signal.number] ?? crash.signal.name
@@ -24,7 +22,7 @@ extension SwiftCrashLog {
         self.images = images.all
         launchguard = Own(
             identity: run.identity, system: run.system, verdict: run.verdict, signal: crash.signal, kind: crash.reason ?? crash.kind,
-            fingerprint: fingerprint, messages: crash.messages, annotations: run.annotations, breadcrumbs: run.breadcrumbs, standardError: run.standardError)
+            fingerprint: run.fingerprint, messages: crash.messages, annotations: run.annotations, breadcrumbs: run.breadcrumbs, standardError: run.standardError)
     }
 
     /// What the runtime calls the signals that it knows.

@@ -401,11 +401,9 @@ static void body_no_pause(void *argument)
     abort();
 }
 
-static void test_no_pause(void **state)
+/* The newest run has a whole record of a crash of its first thread. */
+static void assert_crash_of_main_thread(void)
 {
-    (void)state;
-    state_make();
-    expect_signal(body_no_pause, NULL, SIGABRT);
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     lg_run_info run;
@@ -415,6 +413,14 @@ static void test_no_pause(void **state)
     assert_int_equal(crash.tid, run.pid);
     assert_true(crash.stages >> LG_STAGE_DONE & 1);
     lg_reader_close(reader);
+}
+
+static void test_no_pause(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_no_pause, NULL, SIGABRT);
+    assert_crash_of_main_thread();
     state_remove();
 }
 
@@ -1030,6 +1036,71 @@ static void test_guard_meanwhile(void **state)
     state_remove();
 }
 
+/* ---- a thread that waits for a processor before it knows its number keeps its turn ---- */
+
+static void hook_waits_for_processor(const char *point)
+{
+    if (strcmp(point, "handler: first") != 0 || lg__os_tid() != getpid())
+        return;
+    atomic_store(&crashes, 1);
+    await(&recorders, 1);
+    usleep(300000);
+}
+
+static void *faults_behind(void *argument)
+{
+    await(&crashes, 1);
+    atomic_store(&recorders, 1);
+    crash();
+    return argument;
+}
+
+static void body_waits_for_processor(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_waits_for_processor;
+    in_thread(faults_behind, NULL);
+    crash();
+}
+
+static void test_waits_for_processor(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_waits_for_processor, NULL, SIGSEGV);
+    assert_crash_of_main_thread();
+    state_remove();
+}
+
+/* ---- a thread that crashes once more before it knows its number does not wait for itself ---- */
+
+static void hook_crashes_again(const char *point)
+{
+    static bool again;
+    if (strcmp(point, "handler: first") == 0 && !again) {
+        again = true;
+        crash();
+    }
+}
+
+static void body_crashes_again(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_crashes_again;
+    crash();
+}
+
+static void test_crashes_again(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_crashes_again, NULL, SIGSEGV);
+    assert_int_equal(newest_crash(LG_STAGE_HEADER).signal, SIGSEGV);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1058,6 +1129,8 @@ int main(void)
         cmocka_unit_test(test_stands_for_record),
         cmocka_unit_test(test_late_word),
         cmocka_unit_test(test_guard_meanwhile),
+        cmocka_unit_test(test_waits_for_processor),
+        cmocka_unit_test(test_crashes_again),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

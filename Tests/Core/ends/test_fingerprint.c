@@ -81,7 +81,7 @@ static void body_recursion(void *depth)
     recurse((uintptr_t)depth);
 }
 
-/* Five callers and more, of which only the outer ones differ. */
+/* Callers of which only the outer ones differ, or the nearest one. */
 KEPT static void inner_0(void) { crash_here(); __asm__ volatile(""); }
 KEPT static void inner_1(void) { inner_0(); __asm__ volatile(""); }
 KEPT static void inner_2(void) { inner_1(); __asm__ volatile(""); }
@@ -90,8 +90,8 @@ KEPT static void inner_4(void) { inner_3(); __asm__ volatile(""); }
 KEPT static void inner_5(void) { inner_4(); __asm__ volatile(""); }
 KEPT static void outer_1(void) { inner_5(); __asm__ volatile(""); }
 KEPT static void outer_2(void) { inner_5(); __asm__ volatile("nop"); }
-KEPT static void near_1(void) { inner_1(); __asm__ volatile(""); }
-KEPT static void near_2(void) { inner_1(); __asm__ volatile("nop"); }
+KEPT static void near_1(void) { crash_here(); __asm__ volatile(""); }
+KEPT static void near_2(void) { crash_here(); __asm__ volatile("nop"); }
 
 static void body_callers(void *argument)
 {

@@ -27,6 +27,7 @@ FRESH = [
 
 # What the full part leaves out, or has in another form (compose_full.c).
 LEFT_OUT = {"standardError"}
+IN_REPORT = {"fingerprint"}
 LEFT_OUT_OF_CRASH = {"stackMemory", "codeMemory", "memory", "memoryMap", "addressMapping", "addressPlace", "possibleFrames", "message", "reason"}
 OWN_FORM = {"path", "report", "problems"}
 
@@ -44,7 +45,7 @@ def inspect(path):
 
 def expected(report):
     """What of this report the full part says."""
-    report = {key: value for key, value in report.items() if key not in LEFT_OUT | OWN_FORM}
+    report = {key: value for key, value in report.items() if key not in LEFT_OUT | IN_REPORT | OWN_FORM}
     for crash in [report.get("crash")] + report.get("otherCrashes", []):
         for key in LEFT_OUT_OF_CRASH & set(crash or {}):
             del crash[key]

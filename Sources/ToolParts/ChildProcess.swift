@@ -2,17 +2,17 @@ import LaunchGuardPlatform
 import LaunchGuardReports
 
 /// A program that the tool runs.
-struct ChildProcess {
+package struct ChildProcess {
     private let id: pid_t
 
     /// Starts `/bin/sh` with a script and its arguments, as any program.
-    init?(script: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, isApart: Bool = false) {
+    package init?(script: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, isApart: Bool = false) {
         self.init("/bin/sh", ["-c", script, "sh"] + arguments, input: input, output: output, isApart: isApart)
     }
 
     /// Starts a program with its arguments, in a process group of its own where `isApart`; nil:
     /// that is not possible. A stream that is left out is /dev/null.
-    init?(_ program: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil, isApart: Bool = false) {
+    package init?(_ program: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil, isApart: Bool = false) {
         var actions = unsafe posix_spawn_file_actions_t()
         guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { return nil }
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -39,19 +39,19 @@ struct ChildProcess {
         self.id = id
     }
 
-    func stop() {
+    package func stop() {
         kill(id, SIGKILL)
     }
 
     /// How it ended; nil: it runs. Asked until it is not nil.
-    var waitStatus: Int32? {
+    package var waitStatus: Int32? {
         var status: Int32 = 0
         return unsafe waitpid(id, &status, WNOHANG) == 0 ? nil : status
     }
 
     /// Waits for its end; whether it ended well.
     @discardableResult
-    func wait() -> Bool {
+    package func wait() -> Bool {
         var status: Int32 = 0
         while unsafe waitpid(id, &status, 0) < 0 {
             if errno != EINTR { return false }
@@ -61,11 +61,11 @@ struct ChildProcess {
 }
 
 /// A pipe whose ends no other program gets.
-struct Pipe {
-    let reading: Int32
-    let writing: Int32
+package struct Pipe {
+    package let reading: Int32
+    package let writing: Int32
 
-    init?() {
+    package init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -1,25 +1,25 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+package import LaunchGuardReports
 
 /// Folders with what is in them. No link is followed.
 extension Path {
-    static func isPlainFile(_ path: String) -> Bool {
+    package static func isPlainFile(_ path: String) -> Bool {
         var status = stat()
         return unsafe withCString(path) { unsafe stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    static func makeFolder(_ path: String) -> Bool { unsafe withCString(path) { unsafe mkdir($0, 0o700) } == 0 }
+    package static func makeFolder(_ path: String) -> Bool { unsafe withCString(path) { unsafe mkdir($0, 0o700) } == 0 }
 
-    static func enter(_ folder: String) -> Bool { unsafe withCString(folder) { unsafe chdir($0) } == 0 }
+    package static func enter(_ folder: String) -> Bool { unsafe withCString(folder) { unsafe chdir($0) } == 0 }
 
     /// The bytes that its files take on the disk.
-    static func size(ofFolder folder: String) -> Int {
+    package static func size(ofFolder folder: String) -> Int {
         entries(of: folder).reduce(0) { $0 + ($1.isFolder ? size(ofFolder: $1.path) : Int($1.status.st_blocks) * 512) }
     }
 
     /// Removes all that is neither a folder nor a plain file with one name, and makes the rest
     /// readable; how many were removed.
-    static func removeAllButPlainFiles(in folder: String) -> Int {
+    package static func removeAllButPlainFiles(in folder: String) -> Int {
         entries(of: folder).reduce(0) { count, entry in
             if entry.isFolder { return count + removeAllButPlainFiles(in: entry.path) }
             guard entry.status.st_mode & S_IFMT == S_IFREG, entry.status.st_nlink == 1 else {

@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// The tool then works in that folder, so that a file has the path that a person would write:
 /// `device.tar/var/lib/notes/ledger.lg`.
-enum Tarball {
-    private static let suffixes = [".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.bz2", ".tbz2"]
+package enum Tarball {
+    package static let suffixes = [".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.bz2", ".tbz2"]
     private static let patterns = ["*ledger.lg", "*.lgrun", "*.lgreport", "*spool/config", "*spool/consent", "*spool/off"]
 
     private static let mostBytes = 512 << 20
@@ -29,25 +29,27 @@ enum Tarball {
     }()
 
     /// A path that was meant from the folder in which the tool was started.
-    static func fromStart(_ path: String) -> String {
+    package static func fromStart(_ path: String) -> String {
         guard state.withLock({ $0.scratch != nil }), !path.hasPrefix("/"), let start else { return path }
         return start + "/" + path
     }
 
     /// Whether the tarball was cut short or damaged, after `end()`.
-    static var isDamaged: Bool { state.withLock { $0.isDamaged } }
+    package static var isDamaged: Bool { state.withLock { $0.isDamaged } }
 
-    /// Removes what was unpacked.
-    static func end() {
+    /// Removes what was unpacked, and goes back to where the tool was started.
+    package static func end() {
         state.withLock { state in
-            state.scratch?.remove()
+            guard let scratch = state.scratch else { return }
+            if let start { _ = Path.enter(start) }
+            scratch.remove()
             state.scratch = nil
         }
     }
 
     /// Unpacks the tarball that an argument names, alone or as the begin of a path; the path to use
     /// instead; nil: it names none.
-    static func unpack(_ argument: String) throws -> String? {
+    package static func unpack(_ argument: String) throws -> String? {
         guard let tarball = path(in: argument) else { return nil }
         let name = tarball.split(separator: "/").last.map(String.init) ?? tarball
         let start = start ?? "."
@@ -69,7 +71,7 @@ enum Tarball {
     }
 
     /// The part of a path that names a tarball.
-    static func path(in argument: String) -> String? {
+    package static func path(in argument: String) -> String? {
         let slashes = argument.utf8.indices.filter { argument.utf8[$0] == UInt8(ascii: "/") }
         return (slashes + [argument.endIndex]).lazy.map { String(argument[..<$0]) }.first { path in
             suffixes.contains(where: path.hasSuffix) && Path.isPlainFile(path)

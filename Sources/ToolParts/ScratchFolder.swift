@@ -3,8 +3,8 @@ import LaunchGuardReports
 
 /// A private folder that does not outlive the tool, however that ends: a shell waits for it, and
 /// then removes the folder.
-struct ScratchFolder {
-    let path: String
+package struct ScratchFolder {
+    package let path: String
     private let keeper: ChildProcess
     /// The keeper reads from its other end, which closes with the tool.
     private let life: Int32
@@ -17,7 +17,7 @@ struct ScratchFolder {
         """
 
     /// Makes it in TMPDIR or else in /tmp; nil: `errno` says why not.
-    init?() {
+    package init?() {
         let parent = Output.variable("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
         var name = Path.bytes(parent + "/launchguard.XXXXXX").map(CChar.init(bitPattern:)) + [0]
         guard unsafe mkdtemp(&name) != nil else { return nil }
@@ -31,7 +31,7 @@ struct ScratchFolder {
     }
 
     /// Removes it at once.
-    func remove() {
+    package func remove() {
         close(life)
         keeper.wait()
     }

@@ -3,18 +3,23 @@ import LaunchGuardPlatform
 import LaunchGuardReports
 
 /// A file that could not be written.
-struct ExportError: Error, CustomStringConvertible {
-    var path: String
-    var problem: Int32
+package struct ExportError: Error, CustomStringConvertible {
+    package var path: String
+    package var problem: Int32
 
-    var description: String { "\(path): it cannot be written: \(unsafe String(cString: strerror(problem)))" }
+    package init(path: String, problem: Int32) {
+        self.path = path
+        self.problem = problem
+    }
+
+    package var description: String { "\(path): it cannot be written: \(unsafe String(cString: strerror(problem)))" }
 }
 
 /// A file that has its name once it is whole, and that only its owner may read.
-enum WholeFile {
+package enum WholeFile {
     /// Writes beside the name first, and then takes the place of what has the name: of a plain file
     /// or of none. A pipe or a device gets the bytes as they come.
-    static func write(_ bytes: [UInt8], to path: String) throws(ExportError) {
+    package static func write(_ bytes: [UInt8], to path: String) throws(ExportError) {
         let end = followed(path)
         var status = stat()
         if unsafe Path.withCString(end, { unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -33,7 +38,7 @@ enum WholeFile {
     }
 
     /// Whether all bytes are written; if not, `errno` says why.
-    static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
+    package static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe LaunchGuardPlatform.write(file, $0.baseAddress, $0.count) }

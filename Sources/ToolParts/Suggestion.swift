@@ -1,12 +1,12 @@
 /// Finds the word that a person may have meant.
-enum Suggestion {
+package enum Suggestion {
     /// " Did you mean 'list'?", or nothing where no word is near.
-    static func text(for word: String, among words: [String]) -> String {
+    package static func text(for word: String, among words: [String]) -> String {
         nearest(to: word, among: words).map { " Did you mean '\($0)'?" } ?? ""
     }
 
     /// The word with the fewest letters to change, at most one in three.
-    static func nearest(to word: String, among words: [String]) -> String? {
+    package static func nearest(to word: String, among words: [String]) -> String? {
         let distances = words.map { (word: $0, distance: distance(Array(word.utf8.prefix(64)), Array($0.utf8))) }
         return distances.filter { $0.distance <= max(1, $0.word.utf8.count / 3) }.min { $0.distance < $1.distance }?.word
     }

@@ -1,20 +1,20 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+package import LaunchGuardReports
 
 /// The output of the tool.
-enum Output {
-    enum Stream: Int32 {
+package enum Output {
+    package enum Stream: Int32 {
         case standard = 1
         case error = 2
     }
 
     /// Print text as it is. When its reader has closed the pipe, SIGPIPE ends the process, as in
     /// other tools.
-    static func write(_ text: String, to stream: Stream = .standard) {
+    package static func write(_ text: String, to stream: Stream = .standard) {
         write(Array(text.utf8), to: stream)
     }
 
-    static func write(_ bytes: [UInt8], to stream: Stream = .standard) {
+    package static func write(_ bytes: [UInt8], to stream: Stream = .standard) {
         var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Self.write($0, stream) }
@@ -31,15 +31,15 @@ enum Output {
     }
 
     /// So many bytes are worth a system call.
-    static let batchSize = 65536
+    package static let batchSize = 65536
 
     /// One line of JSON.
-    static func writeLine(json value: some Encodable) {
+    package static func writeLine(json value: some Encodable) {
         write(JSONLine.text(value) + "\n")
     }
 
     /// Lines of JSON.
-    static func writeLines(json values: some Sequence<some Encodable>) {
+    package static func writeLines(json values: some Sequence<some Encodable>) {
         var bytes: [UInt8] = []
         for value in values {
             bytes += JSONLine.text(value).utf8
@@ -52,13 +52,13 @@ enum Output {
     }
 
     /// A message about the command itself.
-    static func complain(_ message: String) {
+    package static func complain(_ message: String) {
         write("launchguard: \(TextWriter.escaped(message))\n", to: .error)
     }
 
     /// A writer with colours if standard output is a terminal that supports them. Lines may be cut
     /// at the last column of a terminal.
-    static func makeWriter(isCut: Bool = false) -> TextWriter {
+    package static func makeWriter(isCut: Bool = false) -> TextWriter {
         let wantsNone = variable("NO_COLOR")?.isEmpty == false || variable("TERM") == "dumb"
         return TextWriter(isColored: !wantsNone && isTerminal, columns: isCut ? columns : nil)
     }
@@ -78,7 +78,7 @@ enum Output {
     }
 
     /// An environment variable.
-    static func variable(_ name: String) -> String? {
+    package static func variable(_ name: String) -> String? {
         unsafe getenv(name).map { unsafe Path.text($0) }
     }
 }

@@ -3,7 +3,7 @@ import LaunchGuardReports
 
 /// One run of `tar` on a tarball that may be hostile. tar itself strips a leading "/", refuses ".."
 /// and makes links last; the shell bounds each file and the processor time, and the tool all files.
-struct TarballExtraction {
+package struct TarballExtraction {
     private let tarball: String
     /// With the folder to unpack into, and what tar says.
     private let scratch: String
@@ -11,7 +11,7 @@ struct TarballExtraction {
 
     private var errors: String { scratch + "/errors" }
 
-    init(_ tarball: String, into name: String, of scratch: String) {
+    package init(_ tarball: String, into name: String, of scratch: String) {
         self.tarball = tarball
         self.scratch = scratch
         folder = scratch + "/" + name
@@ -30,7 +30,7 @@ struct TarballExtraction {
 
     /// Unpacks what matches the patterns. What tar says of a tarball that it cannot read whole;
     /// nil: nothing.
-    func run(_ patterns: [String], mostBytes: Int, mostFiles: Int) throws -> String? {
+    package func run(_ patterns: [String], mostBytes: Int, mostFiles: Int) throws -> String? {
         guard let names = Pipe() else { throw ReportError(code: .system, errno: errno, path: tarball) }
         defer { close(names.reading) }
         let tar = ChildProcess(script: Self.script, [tarball, folder, errors] + patterns, output: names.writing)

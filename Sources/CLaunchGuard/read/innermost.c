@@ -1,0 +1,129 @@
+/* The innermost places of the program in a walk: docs/FINGERPRINT.md. */
+#include "read/innermost.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a recursion without end, so many frames show the calls that recur. */
+#define RECURRING 64u
+
+/* Modules that are the same for every program, by the begin of their names. No letter follows
+ * there, unless the name is that of a family. */
+static bool is_common(const char *name)
+{
+    static const char *const one[] = {
+        "ld-linux", "ld-musl", "ld.so", "ld64.so", "linux-vdso", "[vdso]", "libc", "libm", "libdl", "librt", "libpthread", "libgcc_s",
+        "libstdc++", "libc++", "libc++abi", "libunwind", "liblaunchguard", "libdispatch", "libBlocksRuntime", "libasan", "libtsan", "libubsan",
+    };
+    static const char *const family[] = { "libswift", "libFoundation", "lib_Foundation" };
+    for (size_t i = 0; i < sizeof family / sizeof family[0]; i++)
+        if (strncmp(name, family[i], strlen(family[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
+        if (strncmp(name, one[i], strlen(one[i])) == 0 && !isalpha((unsigned char)name[strlen(one[i])]))
+            return true;
+    return false;
+}
+
+/* False: in no module, or in one that does not count. */
+static bool find_place(const struct lg__innermost_walk *walk, bool common_too, uint64_t at, struct lg__innermost_place *ret_place)
+{
+    lg_module module;
+    for (uint32_t i = 0; lg_reader_module(walk->reader, i, &module) == LG_OK; i++) {
+        if (at < module.start || at >= module.end)
+            continue;
+        const char *slash = strrchr(module.path, '/'), *name = slash ? slash + 1 : module.path;
+        if (!name[0] || (!common_too && is_common(name)))
+            return false;
+        snprintf(ret_place->module, sizeof ret_place->module, "%.*s", (int)sizeof ret_place->module - 1, name);
+        ret_place->offset = at - module.bias;
+        return true;
+    }
+    return false;
+}
+
+/* The address of the instruction of a frame: a return address may be the first byte behind its
+ * function, and its module. */
+static bool frame_at(const struct lg__innermost_walk *walk, uint32_t index, uint64_t *ret_at)
+{
+    uint64_t pc;
+    lg_status status = walk->of_hang ? lg_reader_snapshot_frame(walk->reader, LG_SNAPSHOT_HANG, walk->thread, index, &pc)
+                                     : lg_reader_frame(walk->reader, walk->stage, index, &pc);
+    if (status != LG_OK)
+        return false;
+    *ret_at = index ? pc - 1 : pc;
+    return true;
+}
+
+static bool is_among(const struct lg__innermost_place *places, uint32_t count, const struct lg__innermost_place *place)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (places[i].offset == place->offset && strcmp(places[i].module, place->module) == 0)
+            return true;
+    return false;
+}
+
+static uint32_t innermost(const struct lg__innermost_walk *walk, bool common_too, struct lg__innermost_place *ret_places)
+{
+    struct lg__innermost_place place;
+    uint64_t at, last = 0;
+    uint32_t count = 0;
+    for (uint32_t i = walk->from; count < walk->most && frame_at(walk, i, &at); i++) {
+        if (i > walk->from && at == last)
+            continue;
+        last = at;
+        if (!find_place(walk, common_too, at, &place))
+            continue;
+        if (walk->anywhere && i == 0)
+            place.offset = 0;
+        if (!is_among(ret_places, count, &place))
+            ret_places[count++] = place;
+    }
+    return count;
+}
+
+static int by_address(const void *one, const void *other)
+{
+    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+
+static int by_name(const void *one, const void *other)
+{
+    const struct lg__innermost_place *a = one, *b = other;
+    const int order = strcmp(a->module, b->module);
+    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Calls that are on the stack more than once: where it ended among them is chance. */
+static uint32_t recurring(const struct lg__innermost_walk *walk, bool common_too, struct lg__innermost_place *ret_places)
+{
+    uint64_t calls[RECURRING];
+    struct lg__innermost_place places[RECURRING / 2];
+    uint32_t count = 0, found = 0;
+    while (count < RECURRING && frame_at(walk, count + 1, &calls[count]))
+        count++;
+    qsort(calls, count, sizeof calls[0], by_address);
+    for (uint32_t i = 1; i < count; i++)
+        if (calls[i] == calls[i - 1] && (i == 1 || calls[i] != calls[i - 2]) && find_place(walk, common_too, calls[i], &places[found]))
+            found++;
+    qsort(places, found, sizeof places[0], by_name);
+    if (found > walk->most)
+        found = walk->most;
+    memcpy(ret_places, places, found * sizeof places[0]);
+    return found;
+}
+
+uint32_t lg__innermost(const struct lg__innermost_walk *walk, struct lg__innermost_place ret_places[LG__INNERMOST_MAX])
+{
+    uint32_t count = 0;
+    for (int common_too = 0; !count && common_too < 2; common_too++) {
+        if (walk->overflowed)
+            count = recurring(walk, common_too, ret_places);
+        if (!count)
+            count = innermost(walk, common_too, ret_places);
+    }
+    return count;
+}

@@ -1,0 +1,34 @@
+/* Layer 2: the innermost places of the program in a walk. For the fingerprint. */
+#ifndef LG_READ_INNERMOST_H
+#define LG_READ_INNERMOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "launchguard/reader.h"
+
+/* A walk: of the crashed thread, or of a thread of the snapshot of the hang. */
+struct lg__innermost_walk {
+    lg_reader *reader;
+    bool of_hang;
+    lg_stage stage;  /* of a crash */
+    uint32_t thread; /* of the snapshot */
+    uint32_t from;   /* the first frame that counts */
+    uint32_t most;   /* so many places, at most LG__INNERMOST_MAX */
+    /* the thread may be anywhere in its innermost function: the offset 0 stands for that place */
+    bool anywhere;
+    /* the stack was used up: of the calls that recur, in no order of their own */
+    bool overflowed;
+};
+
+struct lg__innermost_place {
+    char module[256]; /* file name */
+    uint64_t offset;  /* address in the file of the module */
+};
+
+#define LG__INNERMOST_MAX 5u
+
+/* Each place once, the innermost one first. Returns how many. */
+uint32_t lg__innermost(const struct lg__innermost_walk *walk, struct lg__innermost_place ret_places[LG__INNERMOST_MAX]);
+
+#endif

@@ -1,0 +1,16 @@
+/// A function at an address of a file, and where in its source. Of several at one address, the
+/// innermost inlined one comes first and the function proper last.
+struct Location: Hashable, Sendable {
+    /// As the linker knows it.
+    var name: String?
+    var file: String?
+    var line: Int?
+    var column: Int?
+    var start: UInt64?
+
+    /// One address of a file.
+    struct Query: Hashable, Sendable {
+        var file: String
+        var address: UInt64
+    }
+}

@@ -1,0 +1,122 @@
+internal import LaunchGuardReports
+
+extension RunReport {
+    var frames: [Frame] {
+        let crashes = [crash].compactMap(\.self) + (otherCrashes ?? [])
+        let threads = crashes.flatMap { $0.threads ?? [] } + (snapshots ?? []).flatMap { $0.threads ?? [] }
+        let stacks = crashes.flatMap { [$0.dwarfStack, $0.framePointerStack] } + threads.map(\.stack)
+        let guarded = (guards?.sites ?? []).flatMap { ($0.frames ?? []) + [$0.place].compactMap(\.self) }
+        return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] } + guarded
+    }
+
+    mutating func changeCrashes(_ change: (inout Crash) -> Void) {
+        if var crash {
+            change(&crash)
+            self.crash = crash
+        }
+        guard var others = otherCrashes else { return }
+        for index in others.indices { change(&others[index]) }
+        otherCrashes = others
+    }
+
+    /// The modules with frames. The kernel's own module has no file.
+    var modulesOfFrames: Set<RunModule> {
+        Set(frames.compactMap { module(at: $0.lookup) }.filter { $0.path.contains("/") })
+    }
+
+    /// Where the file of a module may be. A module that was loaded by a relative path is where the
+    /// memory map says; in a report without a map, only a build id can tell whether the file beside
+    /// the executable is the one.
+    func places(of module: RunModule) -> [String] {
+        if module.path.hasPrefix("/") { return [module.path] }
+        let maps = ([crash].compactMap(\.self) + (otherCrashes ?? [])).compactMap(\.memoryMap)
+        let mapped = maps.compactMap { $0.mapping(at: module.start)?.path }.first { $0.hasPrefix("/") }
+        let folder = module.buildID == nil ? nil : identity?.executable?.split(separator: "/").dropLast().joined(separator: "/")
+        return [mapped, folder.map { "/\($0)/\(module.path)" }].compactMap(\.self)
+    }
+
+    func query(for frame: Frame, in files: [RunModule: ModuleFiles]) -> Location.Query? {
+        guard let module = module(at: frame.lookup), let file = files[module]?.first else { return nil }
+        return .init(file: file, address: frame.lookup.value &- module.bias.value)
+    }
+
+    /// Where functions were found and no line of the source: how to get lines.
+    func lackOfLines(_ hasNoSymbolizer: Bool) -> Problem? {
+        let symbols = frames.flatMap { $0.symbols ?? [] }
+        guard !symbols.isEmpty, symbols.allSatisfy({ $0.line == nil }) else { return nil }
+        let message =
+            hasNoSymbolizer
+            ? "no symbolizer looked for lines: install llvm-symbolizer (package llvm), or name one with --symbolizer"
+            : "no file has them: name the folder of the separate debug files with --debug-dir, install the debug symbols, or set DEBUGINFOD_URLS"
+        return Problem(part: "lines of the source", code: "no-lines", message: message)
+    }
+
+    mutating func addProblem(_ problem: Problem) {
+        if !problems.contains(problem) { problems.append(problem) }
+    }
+
+    mutating func apply(_ locations: [Location.Query: [Location]], _ files: [RunModule: ModuleFiles]) {
+        let report = self
+        /// Returns why a trap is at the first frame, where the compiler wrote that down.
+        @discardableResult func symbolicate(_ frames: inout [Frame]) -> String? {
+            var trap: String?
+            for index in frames.indices {
+                let frame = frames[index]
+                guard let query = report.query(for: frame, in: files), let found = locations[query] else { continue }
+                let (reason, symbols) = Symbol.symbols(of: found, at: query.address &+ (frame.address.value &- frame.lookup.value))
+                frames[index].symbols = symbols.isEmpty ? nil : symbols
+                if index == 0 { trap = reason }
+            }
+            return trap
+        }
+        func symbolicate(_ threads: inout [ThreadState]) {
+            for index in threads.indices where threads[index].stack != nil { symbolicate(&threads[index].stack!.frames) }
+        }
+        var taken = snapshots ?? []
+        for index in taken.indices where taken[index].threads != nil { symbolicate(&taken[index].threads!) }
+        if !taken.isEmpty { snapshots = taken }
+        for index in (guards?.sites ?? []).indices {
+            if guards!.sites![index].frames != nil { symbolicate(&guards!.sites![index].frames!) }
+            guard let place = guards!.sites![index].place else { continue }
+            var frames = [place]
+            symbolicate(&frames)
+            guards!.sites![index].place = frames[0]
+        }
+        changeCrashes { crash in
+            let byTables = crash.dwarfStack != nil ? symbolicate(&crash.dwarfStack!.frames) : nil
+            let byPointers = crash.framePointerStack != nil ? symbolicate(&crash.framePointerStack!.frames) : nil
+            if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
+            if crash.threads != nil { symbolicate(&crash.threads!) }
+            crash.refine(trap: byTables ?? byPointers)
+        }
+    }
+}
+
+extension Symbol {
+    /// The prefix of the artificial inlined function by which the Swift compiler records the reason
+    /// for a trap.
+    private static let trapPrefix = "Swift runtime failure: "
+
+    /// The functions at an address of a file, and the reason for a trap there.
+    fileprivate static func symbols(
+        of locations: [Location], at address: UInt64
+    ) -> (trap: String?, symbols: [Symbol]) {
+        var trap: String?
+        var symbols: [Symbol] = []
+        for (index, location) in locations.enumerated() {
+            guard let mangled = location.name else { continue }
+            if mangled.hasPrefix(trapPrefix) {
+                trap = trap ?? String(mangled.dropFirst(trapPrefix.count))
+                continue
+            }
+            let isInlined = index + 1 < locations.count
+            let name = Demangler.name(mangled)
+            let offset = isInlined ? nil : location.start.flatMap { $0 <= address ? address - $0 : nil }
+            symbols.append(
+                Symbol(
+                    name: name, mangledName: name == mangled ? nil : mangled, offset: offset, file: location.file,
+                    line: location.line, column: location.column, isInlined: isInlined))
+        }
+        return (trap, symbols)
+    }
+}

@@ -1,0 +1,48 @@
+internal import LaunchGuardReports
+internal import Synchronization
+
+/// What was found once, so that many reports of one program cost one look.
+final class SymbolCache: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var files: [Place: ModuleFiles] = [:]
+        var found = Found()
+    }
+
+    /// A module, and where its file may be.
+    private struct Place: Hashable {
+        var path: String
+        var buildID: String?
+        var places: [String]
+    }
+
+    /// What is known of addresses.
+    struct Found {
+        /// An address without a function has none.
+        var locations: [Location.Query: [Location]] = [:]
+        /// Of a file: why it has no functions.
+        var problems: [String: String] = [:]
+        /// Why there are no lines.
+        var failure: Symbolicator.Failure?
+    }
+
+    func files(of module: RunModule, at places: [String], _ find: (RunModule, [String]) -> ModuleFiles) -> ModuleFiles {
+        let place = Place(path: module.path, buildID: module.buildID, places: places)
+        if let known = state.withLock({ $0.files[place] }) { return known }
+        let found = find(module, places)
+        state.withLock { $0.files[place] = found }
+        return found
+    }
+
+    /// What is known of those addresses once the unknown ones were looked up.
+    func found(of queries: Set<Location.Query>, _ find: (Set<Location.Query>, inout Found) -> Void) -> Found {
+        var found = state.withLock(\.found)
+        let unknown = queries.filter { found.locations[$0] == nil }
+        guard !unknown.isEmpty else { return found }
+        find(unknown, &found)
+        for query in unknown where found.locations[query] == nil { found.locations[query] = [] }
+        state.withLock { [found] in $0.found = found }
+        return found
+    }
+}

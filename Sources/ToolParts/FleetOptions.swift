@@ -1,0 +1,140 @@
+package import ArgumentParser
+
+// The commands of launchguard-fleet, as both programs know them: the tool has their help and their
+// completions, and starts the other program for the work.
+
+/// `launchguard collect`
+package struct CollectOptions: ParsableArguments {
+    package static let command = CommandConfiguration(
+        commandName: "collect",
+        abstract: "Read the state directories of many devices into a database.",
+        discussion: """
+            Each argument is a state directory, a folder that holds some, up to six levels down, or a tarball. The database is \
+            SQLite; docs/FLEET.md has its tables, for queries by hand and for Datasette. Only its owner may read it.
+
+            To collect again is harmless. A run is one row, by its UUID. A run that lived when it was collected, and has ended since, \
+            is brought up to date; a run that its device has pruned stays.
+
+            The device of a run is the one that --device names, or else the machine id in the run, or else the name of the argument. \
+            A machine id that was collected under a name belongs to that name from then on.
+
+            What cannot be read is named, and hides nothing else. The exit status is 3 if a file is damaged.
+
+            EXAMPLES
+              launchguard collect --into fleet.db /srv/devices
+              launchguard collect --into fleet.db device-*.tar.gz
+              launchguard collect --into fleet.db --device kiosk-17 kiosk.tar.gz
+            """
+    )
+
+    @Argument(help: "State directories, folders of some, or tarballs.", completion: .file())
+    package var sources: [String]
+
+    @Option(help: ArgumentHelp("The database; it is made where it is missing.", valueName: "path"), completion: .file())
+    package var into: String
+
+    @Option(help: ArgumentHelp("The device that all of it is of.", valueName: "name"))
+    package var device: String?
+
+    @OptionGroup package var symbols: SymbolOptions
+    @OptionGroup package var output: OutputOptions
+
+    package init() {}
+
+    package func validate() throws {
+        guard !sources.isEmpty else { throw ValidationError("Name at least one state directory, folder or tarball.") }
+        guard device?.isEmpty != true else { throw ValidationError("A device needs a name: --device kiosk-17.") }
+    }
+}
+
+/// `launchguard top`
+package struct TopOptions: ParsableArguments {
+    package static let command = CommandConfiguration(
+        commandName: "top",
+        abstract: "Show what the runs of a fleet died of most often.",
+        discussion: """
+            Runs that crashed, hung, ran out of memory, were killed, ended with a status other than 0 or without a trace, grouped by \
+            fingerprint: how many runs, of how many devices, in which versions first and last, a trend of the last 14 days, and the \
+            headline and the place of one of them. The last day is that of the newest run.
+
+            --version A..B compares two versions: what is new in B, what is gone, and what a larger or smaller share of the runs died \
+            of than chance explains.
+
+            EXAMPLES
+              launchguard top fleet.db
+              launchguard top -n 5 --app org.example.notes fleet.db
+              launchguard top --version 1.4.1..1.4.2 fleet.db
+              launchguard top --json fleet.db | jq -r 'select(.devices > 10) | .fingerprint'
+              launchguard top --html fleet.db >fleet.html
+            """
+    )
+
+    @Argument(help: "The database that launchguard collect made.", completion: .file())
+    package var database: String = "fleet.db"
+
+    @Option(name: [.customShort("n"), .customLong("lines")], help: ArgumentHelp("Only the most frequent ones.", valueName: "count"))
+    package var lines: Int?
+
+    @Option(help: ArgumentHelp("Only this application.", valueName: "id"))
+    package var app: String?
+
+    @Option(name: .customLong("version"), help: ArgumentHelp("Compare two versions.", valueName: "A..B"))
+    package var versions: String?
+
+    @Flag(help: "Print a page of HTML, one file without a script.")
+    package var html = false
+
+    @OptionGroup package var output: OutputOptions
+
+    package init() {}
+
+    package func validate() throws {
+        guard lines ?? 0 >= 0 else { throw ValidationError("-n needs a number that is not negative.") }
+        guard !html || !output.json else { throw ValidationError("--html and --json name different formats.") }
+        if versions != nil, pair == nil { throw ValidationError("--version needs two versions, for example 1.4.1..1.4.2.") }
+    }
+
+    /// The versions to compare.
+    package var pair: (old: String, new: String)? {
+        guard let versions, let range = versions.firstRange(of: "..") else { return nil }
+        let (old, new) = (versions[..<range.lowerBound], versions[range.upperBound...])
+        return old.isEmpty || new.isEmpty ? nil : (String(old), String(new))
+    }
+}
+
+/// `launchguard show`
+package struct ShowOptions: ParsableArguments {
+    package static let command = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the best example of a fingerprint of a fleet, and where it happens.",
+        discussion: """
+            The best example is the run whose record has the most parts. A fingerprint may be shortened to its first digits, as top \
+            shows it.
+
+            EXAMPLES
+              launchguard show 3fa2c9d1e0b7 fleet.db
+              launchguard show --html 3fa2c9d1e0b7 fleet.db >crash.html
+            """
+    )
+
+    @Argument(help: "The fingerprint, or its first digits, four or more.")
+    package var fingerprint: String
+
+    @Argument(help: "The database that launchguard collect made.", completion: .file())
+    package var database: String = "fleet.db"
+
+    @Flag(help: "Print a page of HTML, one file without a script.")
+    package var html = false
+
+    @OptionGroup package var output: OutputOptions
+
+    package init() {}
+
+    package func validate() throws {
+        guard !html || !output.json else { throw ValidationError("--html and --json name different formats.") }
+        let digits = fingerprint.lowercased()
+        guard (4...32).contains(digits.utf8.count), digits.allSatisfy(\.isHexDigit) else {
+            throw ValidationError("'\(fingerprint)' is no fingerprint: it has 32 hexadecimal digits, of which the first four or more are enough.")
+        }
+    }
+}

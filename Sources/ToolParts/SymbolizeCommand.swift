@@ -1,0 +1,19 @@
+package import ArgumentParser
+import LaunchGuardSymbols
+
+/// `launchguard symbolize`, which the programs of the tool run for themselves: see
+/// `SwiftSymbolizer`.
+package struct SymbolizeCommand: ParsableCommand {
+    package static let name = "symbolize"
+    package static let configuration = CommandConfiguration(
+        commandName: name, abstract: "Answer as llvm-symbolizer does.", shouldDisplay: false)
+
+    @Argument(parsing: .allUnrecognized) var arguments: [String] = []
+
+    package init() {}
+
+    package func run() throws {
+        guard let answer = SwiftSymbolizer.answer(to: arguments) else { throw ExitCode.failure }
+        Output.write(String(decoding: answer, as: UTF8.self))
+    }
+}

@@ -1,0 +1,14 @@
+/* The event of Sentry that is made of the brief part. */
+#ifndef AGENT_SENTRY_EVENT_H
+#define AGENT_SENTRY_EVENT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* `event_id`: 32 hexadecimal digits. */
+json_t *sentry_event(const json_t *report, const char *event_id);
+
+/* An entry of debug_meta. `build_id`: hexadecimal digits, not "". */
+json_t *sentry_event_image(const char *path, const char *build_id, const char *start);
+
+#endif

@@ -1,0 +1,178 @@
+import ArgumentParser
+internal import GRDB
+import LaunchGuardPlatform
+import LaunchGuardReports
+import ToolParts
+
+/// Reads sources into the database, some hundred runs in one transaction: what was committed stays,
+/// however the program ends. What cannot be read is named, and hides nothing else.
+struct Collector {
+    private static let runsInTransaction = 512
+
+    let database: FleetDatabase
+    let symbols: SymbolOptions
+    private var devices: DeviceBook
+    private(set) var outcome = Outcome()
+    private var progress = Progress()
+
+    /// What became of it.
+    struct Outcome {
+        var runs = 0
+        var directories = 0
+        /// Files and arguments that could not be read, or not whole.
+        var isDamaged = false
+        var isUnread = false
+    }
+
+    init(_ database: FleetDatabase, device: String?, symbols: SymbolOptions) {
+        self.database = database
+        self.symbols = symbols
+        devices = DeviceBook(chosen: device, source: .init(name: "", path: ""), now: Timestamp.now.secondsText)
+    }
+
+    /// Collects one argument. Only a problem of the database is thrown.
+    mutating func collect(_ argument: String) async throws {
+        devices.source = Source.named(argument)
+        do {
+            for directory in try Source.directories(in: argument) { try await collect(directory) }
+        } catch let error as ReportError {
+            complain(error)
+        } catch let error as ExitCode {
+            // It has been said.
+            outcome.isDamaged = outcome.isDamaged || error == ExitStatus.damaged.code
+            outcome.isUnread = true
+        }
+        Tarball.end()
+        outcome.isDamaged = outcome.isDamaged || Tarball.isDamaged
+    }
+
+    mutating func finish() { progress.end() }
+
+    private mutating func collect(_ directory: StateDirectory) async throws {
+        outcome.directories += 1
+        let known = Known(directory)
+        let paths: [String]
+        do throws(ReportError) {
+            paths = try directory.runPaths()
+        } catch {
+            return complain(error)
+        }
+        for start in stride(from: 0, to: paths.count, by: Self.runsInTransaction) {
+            let part = paths[start..<min(start + Self.runsInTransaction, paths.count)]
+            try store(await read(part, known))
+            progress.show(outcome.runs)
+        }
+    }
+
+    /// What the ledger and the spool say of the runs.
+    private struct Known: Sendable {
+        let timeline: [String: TimelineEntry]
+        let fingerprints: [String: String]
+
+        init(_ directory: StateDirectory) {
+            let entries = (try? Reader(path: directory.ledgerPath).ledger().timeline) ?? []
+            timeline = Dictionary(entries.map { ($0.uuid, $0) }) { first, _ in first }
+            // A report of a living run is not of its end.
+            let sent = ((try? directory.deliveries()) ?? []).filter { $0.end != .running }
+            fingerprints = Dictionary(sent.compactMap { entry in entry.runUUID.flatMap { run in entry.fingerprint.map { (run, $0) } } }) { first, _ in first }
+        }
+    }
+
+    // MARK: - Reading
+
+    private enum Read: Sendable {
+        case run(CollectedRun)
+        case nothing(path: String)
+        case problem(ReportError)
+    }
+
+    /// Each file is some thirty system calls, so that every processor takes a part.
+    private func read(_ paths: ArraySlice<String>, _ known: Known) async -> [Read] {
+        let size = 128
+        return await withTaskGroup { group in
+            for start in stride(from: paths.startIndex, to: paths.endIndex, by: size) {
+                let part = paths[start..<min(start + size, paths.endIndex)]
+                group.addTask { (start, part.map { Self.read($0, known) }) }
+            }
+            var parts: [Int: [Read]] = [:]
+            for await (start, reads) in group { parts[start] = reads }
+            return parts.keys.sorted().flatMap { parts[$0] ?? [] }
+        }
+    }
+
+    private static func read(_ path: String, _ known: Known) -> Read {
+        do throws(ReportError) {
+            return try CollectedRun(Reader(path: path), known.timeline, known.fingerprints).map { .run($0) } ?? .nothing(path: path)
+        } catch {
+            return .problem(error)
+        }
+    }
+
+    private mutating func complain(_ error: ReportError) {
+        progress.end()
+        Output.complain("\(error)")
+        outcome.isDamaged = outcome.isDamaged || ExitStatus(error) == .damaged
+        outcome.isUnread = true
+    }
+
+    private mutating func complain(_ path: String, _ words: String) {
+        progress.end()
+        Output.complain("\(path): \(words)")
+        outcome.isDamaged = true
+    }
+
+    // MARK: - Storing
+
+    private mutating func store(_ reads: [Read]) throws {
+        var runs: [CollectedRun] = []
+        for read in reads {
+            switch read {
+            case .run(let run):
+                runs.append(run)
+                let damaged = run.report.problems.filter(\.isDamage).map(\.part)
+                if !damaged.isEmpty { complain(run.report.path, "damaged: \(damaged.prefix(4).joined(separator: ", ")); the rest of it is collected") }
+            case .nothing(let path): complain(path, "damaged: the file does not say which run it is of")
+            case .problem(let error): complain(error)
+            }
+        }
+        addSymbols(to: &runs)
+        let best = Dictionary(grouping: runs.filter { $0.fingerprint != nil }, by: { $0.fingerprint ?? "" })
+            .compactMapValues { $0.max { $0.completeness < $1.completeness } }
+        let known = try completeness(of: Array(best.keys))
+        let examples = best.compactMap { fingerprint, run in
+            run.completeness > known[fingerprint] ?? -1 ? Example(run, fingerprint, symbols) : nil
+        }
+        var book = devices
+        let isNamed = devices.chosen != nil
+        try database.write { database in
+            for run in runs {
+                let device = try book.device(of: run.report, database)
+                try run.store(database, device: device, at: book.now)
+                if isNamed { try database.execute(sql: "UPDATE run SET device_id = ? WHERE uuid = ?", arguments: [device, run.report.identity?.uuid]) }
+            }
+            for example in examples { try example.store(database) }
+        }
+        devices = book
+        outcome.runs += runs.count
+    }
+
+    /// One look for all of them.
+    private func addSymbols(to runs: inout [CollectedRun]) {
+        let indexes = runs.indices.filter { runs[$0].report.crash != nil || runs[$0].report.snapshots != nil }
+        guard !indexes.isEmpty else { return }
+        var reports = indexes.map { runs[$0].report }
+        symbols.apply(to: &reports)
+        for (index, report) in zip(indexes, reports) { runs[index].report = report }
+    }
+
+    private func completeness(of fingerprints: [String]) throws -> [String: Int] {
+        try database.read { database in
+            var result: [String: Int] = [:]
+            for fingerprint in fingerprints {
+                result[fingerprint] = try Int.fetchOne(
+                    database, sql: "SELECT completeness FROM example WHERE fingerprint = ?", arguments: [fingerprint])
+            }
+            return result
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import GRDB
+import LaunchGuardReports
+import ToolParts
+
+/// A database that cannot be used, and what to do about it.
+struct FleetError: Error, CustomStringConvertible {
+    var path: String
+    var message: String
+    var status: ExitStatus
+
+    init(_ path: String, _ message: String, _ status: ExitStatus) {
+        self.path = path
+        self.message = message
+        self.status = status
+    }
+
+    init(_ path: String, _ error: DatabaseError) {
+        self.path = path
+        (message, status) =
+            switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED: ("another program writes to it; try again when that has ended", .nothingFound)
+            case .SQLITE_NOTADB: ("it is no SQLite database", .damaged)
+            case .SQLITE_CORRUPT: ("it is damaged; collect into a new file, or save what is left with sqlite3 \"\(path)\" .recover", .damaged)
+            case .SQLITE_FULL: ("there is no space left on the disk; what was collected before is kept", .nothingFound)
+            case .SQLITE_IOERR: ("it cannot be read or written (\(error.message ?? "an error of the disk")); what was collected before is kept", .nothingFound)
+            case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: ("it may not be written; run this as its owner, or copy it", .nothingFound)
+            case .SQLITE_CANTOPEN: ("it cannot be opened; is its folder there, and may this user write to it?", .nothingFound)
+            default: ("SQLite says: \(error.message ?? "\(error.resultCode)")", .damaged)
+            }
+    }
+
+    var description: String { "\(path): \(message)" }
+}

@@ -1,0 +1,135 @@
+internal import GRDB
+import LaunchGuardReports
+import ToolParts
+
+/// What the runs of a fleet died of, the most frequent first; of two versions, what is new first.
+struct Ranking {
+    private(set) var groups: [FingerprintGroup]
+    /// Of all applications that are asked for.
+    private let figures: Figures
+    private let pair: VersionPair?
+    private let app: String?
+    /// Groups that `lines` leaves out.
+    private let left: Int
+
+    private struct Figures {
+        var runs: Int
+        var died: Int
+        var devices: Int
+    }
+
+    init(_ database: FleetDatabase, app: String?, pair: (old: String, new: String)?, lines: Int?) throws {
+        (groups, figures, self.pair) = try database.read { database in
+            let trend = try Trend(database)
+            let pair = try pair.map { try VersionPair(database, $0.old, $0.new) }
+            let order = "WHERE ?1 IS NULL OR app = ?1 ORDER BY runs DESC, last_started DESC, fingerprint"
+            var groups = try Row.fetchAll(database, sql: "SELECT * FROM ranking \(order)", arguments: [app]).map(FingerprintGroup.init)
+            for index in groups.indices {
+                groups[index].trend = trend.of(groups[index].fingerprint)
+                groups[index].trendEnd = trend.end
+            }
+            if let pair { groups = Self.changed(groups, pair) }
+            let row = try Row.fetchOne(
+                database, sql: "SELECT count(*) AS runs, count(fingerprint) AS died, count(DISTINCT device_id) AS devices FROM run WHERE ?1 IS NULL OR app = ?1",
+                arguments: [app])
+            return (groups, row.map { Figures(runs: $0["runs"], died: $0["died"], devices: $0["devices"]) } ?? Figures(runs: 0, died: 0, devices: 0), pair)
+        }
+        self.app = app
+        left = max(0, groups.count - (lines ?? groups.count))
+        groups.removeLast(left)
+    }
+
+    private static func changed(_ groups: [FingerprintGroup], _ pair: VersionPair) -> [FingerprintGroup] {
+        let changed = groups.compactMap { group in
+            pair.change(of: group).map { change in
+                var group = group
+                group.change = change
+                return group
+            }
+        }
+        return VersionChange.Kind.allCases.flatMap { kind in
+            changed.filter { $0.change?.kind == kind }
+                .sorted { ($0.change?.newRuns ?? 0, $0.change?.oldRuns ?? 0) > ($1.change?.newRuns ?? 0, $1.change?.oldRuns ?? 0) }
+        }
+    }
+
+    /// Why there is nothing to show.
+    var emptyWords: String {
+        let place = app.map { " of \($0)" } ?? ""
+        if let pair, !pair.isComparable(app) { return "no application\(place) has runs of both versions, \(pair.old) and \(pair.new)" }
+        if let pair { return "no run\(place) of \(pair.old) or \(pair.new) died" }
+        return figures.runs == 0 ? "it has no run\(place)" : "no run\(place) died"
+    }
+
+    // MARK: - As text
+
+    func write(to writer: inout TextWriter) {
+        guard !groups.isEmpty else { return }
+        writer.line(summary, .bold)
+        let isOneApp = Set(groups.map(\.app)).count == 1
+        let width = groups.map(\.counts.count).max() ?? 0
+        let versions = groups.map(\.versions.count).max() ?? 0
+        for group in groups {
+            writer.endLine()
+            if let change = group.change { writer.add(change.kind.rawValue, width: 6, change.kind.style) }
+            writer.add(group.counts, width: width + 2, .bold)
+            if versions > 0 { writer.add(group.versions, width: versions + 2) }
+            if !group.trend.isEmpty { writer.add(Trend.drawn(group.trend) + "  ") }
+            writer.add(group.shortFingerprint, .dim)
+            writer.line(isOneApp ? "" : "  " + group.app)
+            writer.line("  " + group.cause)
+            if let change = group.change { writer.line("  \(change.words(pair))", .dim) }
+        }
+        if left > 0 { writer.line("\n\(left) more; -n shows as many as you say", .dim) }
+    }
+
+    private var summary: String {
+        let subject = groups.first.map { group in groups.allSatisfy { $0.app == group.app } ? group.app : "\(Set(groups.map(\.app)).count) applications" } ?? ""
+        let died = figures.died == 1 ? "1 run" : "\(figures.died) runs"
+        let devices = figures.devices == 1 ? "1 device" : "\(figures.devices) devices"
+        return "\(subject): \(died) of \(figures.runs) died, of \(devices)" + (pair.map { "; \($0.old) and \($0.new) compared" } ?? "")
+    }
+
+    // MARK: - As a page
+
+    var page: FiguresPage {
+        var page = FiguresPage(title: "What a fleet died of", subtitle: summary)
+        let columns = (pair == nil ? [] : ["Change"]) + ["Runs", "Devices", "Versions", "Trend", "Cause", "Application", "Fingerprint"]
+        page.tables.append(
+            .init(
+                id: "ranking", title: pair.map { "\($0.old) and \($0.new)" } ?? "The most frequent first", columns: columns,
+                rows: groups.map { group in
+                    (group.change.map { [.text("\($0.kind.rawValue): \($0.words(pair))")] } ?? []) + [
+                        .number(group.runs), .number(group.devices), .text(group.versions), .bars(group.trend), .text(group.cause), .text(group.app),
+                        .code(group.fingerprint),
+                    ]
+                },
+                note: groups.first?.trendEnd.map { "The trend is of the \(Trend.days) days up to \($0)." }))
+        return page
+    }
+}
+
+extension FingerprintGroup {
+    var counts: String { "\(runs)× on \(devices == 1 ? "1 device" : "\(devices) devices")" }
+
+    /// The headline, and the place where that is not in it.
+    var cause: String { headline + (place.map { headline.contains($0) ? "" : ", \($0)" } ?? "") }
+}
+
+extension VersionChange {
+    /// For example "3 of 120 runs of 1.4.1, 40 of 130 of 1.4.2".
+    func words(_ pair: VersionPair?) -> String {
+        guard let pair else { return "" }
+        return "\(oldRuns) of \(oldTotal) runs of \(pair.old), \(newRuns) of \(newTotal) of \(pair.new)"
+    }
+}
+
+extension VersionChange.Kind {
+    var style: TextWriter.Style {
+        switch self {
+        case .new, .more: .red
+        case .gone, .less: .green
+        case .same: .plain
+        }
+    }
+}

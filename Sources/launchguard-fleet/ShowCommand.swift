@@ -1,0 +1,23 @@
+import ArgumentParser
+import LaunchGuardReports
+import ToolParts
+
+/// `launchguard show`
+struct ShowCommand: ParsableCommand {
+    static let configuration = ShowOptions.command
+    @OptionGroup var options: ShowOptions
+
+    func run() throws {
+        let database = try FleetDatabase(reading: options.database)
+        let shown = try ShownFingerprint(database, options.fingerprint.lowercased())
+        if options.output.json {
+            Output.writeLine(json: shown)
+        } else if options.html {
+            Output.write(shown.page.bytes)
+        } else {
+            var writer = Output.makeWriter()
+            shown.write(to: &writer)
+            Output.write(writer.bytes)
+        }
+    }
+}

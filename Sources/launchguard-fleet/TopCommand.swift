@@ -1,0 +1,27 @@
+import ArgumentParser
+import LaunchGuardReports
+import ToolParts
+
+/// `launchguard top`
+struct TopCommand: ParsableCommand {
+    static let configuration = TopOptions.command
+    @OptionGroup var options: TopOptions
+
+    func run() throws {
+        let database = try FleetDatabase(reading: options.database)
+        let ranking = try Ranking(database, app: options.app, pair: options.pair, lines: options.lines)
+        if options.output.json {
+            Output.writeLines(json: ranking.groups)
+        } else if options.html {
+            Output.write(ranking.page.bytes)
+        } else {
+            var writer = Output.makeWriter(isCut: true)
+            ranking.write(to: &writer)
+            Output.write(writer.bytes)
+        }
+        if ranking.groups.isEmpty {
+            Output.complain("\(options.database): \(ranking.emptyWords)")
+            throw ExitStatus.nothingFound.code
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import GRDB
+
+/// How often two versions of an application died of the same.
+struct VersionChange: Encodable {
+    enum Kind: String, Encodable, CaseIterable {
+        /// In the order in which they are shown.
+        case new, more, gone, less, same
+    }
+
+    var kind: Kind
+    /// Runs of the fingerprint, and all runs, of the older and of the newer version.
+    var oldRuns: Int
+    var newRuns: Int
+    var oldTotal: Int
+    var newTotal: Int
+
+    /// Nil: neither version has such a run.
+    init?(oldRuns: Int, newRuns: Int, oldTotal: Int, newTotal: Int) {
+        guard oldRuns + newRuns > 0 else { return nil }
+        (self.oldRuns, self.newRuns, self.oldTotal, self.newTotal) = (oldRuns, newRuns, oldTotal, newTotal)
+        kind =
+            if oldRuns == 0 { .new } else if newRuns == 0 { .gone } else {
+                switch Self.deviations(oldRuns, newRuns, oldTotal, newTotal) {
+                case 2...: .more
+                case ...(-2): .less
+                default: .same
+                }
+            }
+    }
+
+    /// The difference of the two shares, in standard errors of it: beyond two, chance is no good
+    /// explanation.
+    private static func deviations(_ oldRuns: Int, _ newRuns: Int, _ oldTotal: Int, _ newTotal: Int) -> Double {
+        let (old, new) = (Double(oldTotal), Double(newTotal))
+        let share = Double(oldRuns + newRuns) / (old + new)
+        let error = (share * (1 - share) * (1 / old + 1 / new)).squareRoot()
+        return error > 0 ? (Double(newRuns) / new - Double(oldRuns) / old) / error : 0
+    }
+}
+
+/// The runs of two versions.
+struct VersionPair {
+    let old: String
+    let new: String
+    /// By application.
+    private var totals: [String: (old: Int, new: Int)] = [:]
+    private var runs: [String: (old: Int, new: Int)] = [:]
+
+    init(_ database: Database, _ old: String, _ new: String) throws {
+        (self.old, self.new) = (old, new)
+        let counts = "sum(version = ?1) AS old, sum(version = ?2) AS new FROM run WHERE version IN (?1, ?2)"
+        for row in try Row.fetchAll(database, sql: "SELECT app, \(counts) GROUP BY app", arguments: [old, new]) {
+            totals[row["app"]] = (row["old"], row["new"])
+        }
+        for row in try Row.fetchAll(database, sql: "SELECT fingerprint, \(counts) AND fingerprint IS NOT NULL GROUP BY fingerprint", arguments: [old, new]) {
+            runs[row["fingerprint"]] = (row["old"], row["new"])
+        }
+    }
+
+    /// Whether an application has runs of both versions, so that there is something to compare.
+    func isComparable(_ app: String?) -> Bool {
+        totals.contains { (app == nil || $0.key == app) && $0.value.old > 0 && $0.value.new > 0 }
+    }
+
+    func change(of group: FingerprintGroup) -> VersionChange? {
+        guard let total = totals[group.app], total.old > 0, total.new > 0, let own = runs[group.fingerprint] else { return nil }
+        return VersionChange(oldRuns: own.old, newRuns: own.new, oldTotal: total.old, newTotal: total.new)
+    }
+}

@@ -1,0 +1,37 @@
+import LaunchGuardPlatform
+import LaunchGuardReports
+
+/// A run in the format of a server. The bytes come from `launchguard-agent`, which sends the same.
+struct AgentExport {
+    let bytes: [UInt8]
+
+    init(_ run: RunReport, _ command: ExportCommand) throws {
+        guard let identity = run.identity, let end = run.verdict?.end else {
+            throw Export.Impossible(run.path, "the damage leaves open which run this is; --format json or text has what is there", status: .damaged)
+        }
+        guard end != .running else {
+            throw Export.Impossible(run.path, "process \(identity.processID) lives, and a report is of an end; --format json or text shows the run")
+        }
+        guard let program = command.agent.program else { throw Export.Impossible(run.path, command.agent.whyMissing) }
+        bytes = try Self.output(of: program, ["--export", command.format.rawValue, "--run", run.path])
+    }
+
+    /// What the program writes. What it complains of goes where the tool's complaints go.
+    private static func output(of program: String, _ arguments: [String]) throws -> [UInt8] {
+        guard let pipe = Pipe() else { throw ReportError(code: .system, errno: errno, path: program) }
+        defer { close(pipe.reading) }
+        let process = ChildProcess(program, arguments, output: pipe.writing, errors: Output.Stream.error.rawValue)
+        close(pipe.writing)
+        guard let process else { throw Export.Impossible(program, "it cannot be started") }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let size = unsafe read(pipe.reading, &buffer, buffer.count)
+            if size < 0, errno == EINTR { continue }
+            if size <= 0 { break }
+            bytes += buffer.prefix(size)
+        }
+        guard process.wait() else { throw Export.Impossible(program, "it wrote no report; the agent of version \(Reader.libraryVersion) does") }
+        return bytes
+    }
+}
