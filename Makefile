@@ -57,6 +57,8 @@ RUN_COOKBOOK = python3 -B Tests/Cookbook/test_cookbook.py --tool .build/debug/la
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
 # The entries of a run in systemd's journal, by systemd's own programs.
 RUN_JOURNAL = python3 -B Tests/Export/test_journal.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim
+# A fleet in a database, which SQLite's reader of Python opens.
+RUN_FLEET = python3 -B Tests/Fleet/test_fleet.py --tool .build/debug/launchguard --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies
 # One crash in two logs, the Swift runtime's and LaunchGuard's.
 RUN_SWIFT_LOG = python3 -B Tests/Export/test_swift_log.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim \
 	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
@@ -146,6 +148,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_SERVERS)
 	$(RUN_PAGE)
 	$(RUN_JOURNAL)
+	$(RUN_FLEET)
 	$(RUN_SWIFT_LOG)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
@@ -172,6 +175,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_SERVERS)
 	$(RUN_PAGE)
 	$(RUN_JOURNAL)
+	$(RUN_FLEET) --long
 	$(RUN_SWIFT_LOG)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
@@ -207,7 +211,7 @@ bench: peers
 	@echo "Building the core with gcc, and the peers"
 	@$(call CMAKE_BUILD,gcc)
 	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
-	@(for product in bench-log-swift bench-guards-swift launchguard; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
+	@(for product in bench-log-swift bench-guards-swift launchguard launchguard-fleet; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
 
 install:

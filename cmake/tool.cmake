@@ -19,7 +19,10 @@ file(MAKE_DIRECTORY ${tool})
 add_custom_target(launchguard-tool ALL
     COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR}
         -c release --static-swift-stdlib --disable-local-rpath --product launchguard -Xlinker -z -Xlinker noexecstack
+    COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR}
+        -c release --static-swift-stdlib --disable-local-rpath --product launchguard-fleet -Xlinker -z -Xlinker noexecstack
     COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard ${tool_built}
+    COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard-fleet ${tool_built}-fleet
     COMMAND ${tool}/launchguard --generate-completion-script bash >${tool}/launchguard.bash
     COMMAND ${tool}/launchguard --generate-completion-script zsh >${tool}/_launchguard
     COMMAND ${tool}/launchguard --generate-completion-script fish >${tool}/launchguard.fish
@@ -27,6 +30,8 @@ add_custom_target(launchguard-tool ALL
 
 if(LAUNCHGUARD_INSTALL)
     install(PROGRAMS ${tool}/launchguard DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # The tool starts it for the commands that keep a database.
+    install(PROGRAMS ${tool}/launchguard-fleet DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/launchguard)
     install(FILES ${tool}/launchguard.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME launchguard)
     install(FILES ${tool}/_launchguard DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
     install(FILES ${tool}/launchguard.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

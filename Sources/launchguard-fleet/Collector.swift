@@ -139,9 +139,10 @@ struct Collector {
         let best = Dictionary(grouping: runs.filter { $0.fingerprint != nil }, by: { $0.fingerprint ?? "" })
             .compactMapValues { $0.max { $0.completeness < $1.completeness } }
         let known = try completeness(of: Array(best.keys))
-        let examples = best.compactMap { fingerprint, run in
-            run.completeness > known[fingerprint] ?? -1 ? Example(run, fingerprint, symbols) : nil
+        var examples = best.compactMap { fingerprint, run in
+            run.completeness > known[fingerprint] ?? -1 ? Example(run, fingerprint) : nil
         }
+        if !examples.isEmpty { Example.addSymbols(to: &examples, symbols) }
         var book = devices
         let isNamed = devices.chosen != nil
         try database.write { database in

@@ -6,17 +6,22 @@ import ToolParts
 struct Example {
     private let fingerprint: String
     private let run: CollectedRun
-    private let report: RunReport
+    private var report: RunReport
 
     /// Reads the rest of the file; nil: that is gone meanwhile.
-    init?(_ run: CollectedRun, _ fingerprint: String, _ symbols: SymbolOptions) {
-        guard var whole = try? Reader(path: run.report.path).run(), whole.identity?.uuid == run.report.identity?.uuid else { return nil }
-        whole.verdict = run.report.verdict
-        var reports = [whole]
-        symbols.apply(to: &reports)
-        report = reports[0]
-        self.fingerprint = fingerprint
+    init?(_ run: CollectedRun, _ fingerprint: String) {
+        guard let report = try? Reader(path: run.report.path).run(), report.identity?.uuid == run.report.identity?.uuid else { return nil }
         self.run = run
+        self.fingerprint = fingerprint
+        self.report = report
+        self.report.verdict = run.report.verdict
+    }
+
+    /// One look for all of them.
+    static func addSymbols(to examples: inout [Example], _ symbols: SymbolOptions) {
+        var reports = examples.map(\.report)
+        symbols.apply(to: &reports)
+        for (index, report) in zip(examples.indices, reports) { examples[index].report = report }
     }
 
     func store(_ database: Database) throws {

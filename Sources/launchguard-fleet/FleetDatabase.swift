@@ -32,7 +32,7 @@ struct FleetDatabase {
     private init(_ path: String) throws {
         self.path = path
         var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = .timeout(5)
         configuration.label = "fleet"
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)

@@ -10,7 +10,6 @@ struct FleetTool: AsyncParsableCommand {
         commandName: "launchguard",
         abstract: "Keep the runs of many devices in a database.",
         discussion: "launchguard starts this program for its commands collect, top and show.",
-        version: Reader.libraryVersion,
         subcommands: [CollectCommand.self, TopCommand.self, ShowCommand.self, SymbolizeCommand.self]
     )
 

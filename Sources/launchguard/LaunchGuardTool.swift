@@ -58,6 +58,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
     }
 
     static func main() async {
+        FleetProgram.become(for: CommandLine.paths)
         do {
             try checkCommand(CommandLine.paths)
             var command = try parseAsRoot(CommandLine.paths)

@@ -24,7 +24,7 @@ FAULTS = {"bin/launchguard-faults", "share/man/man1/launchguard-faults.1"}
 AGENT = {"libexec/launchguard/launchguard-agent", "share/man/man8/launchguard-agent.8"}
 PRELOAD = {"lib/launchguard/launchguard-preload.so"}
 TOOL = {"share/man/man1/" + path.name for path in (ROOT / "docs/man").glob("*.1")} - FAULTS | {
-        "bin/launchguard", "share/bash-completion/completions/launchguard", "share/zsh/site-functions/_launchguard",
+        "bin/launchguard", "libexec/launchguard/launchguard-fleet", "share/bash-completion/completions/launchguard", "share/zsh/site-functions/_launchguard",
         "share/fish/vendor_completions.d/launchguard.fish", "share/launchguard/launchguard.schema.json"}
 LIST = {"share/launchguard/installed"}
 WHOLE = LIBRARY | FAULTS | AGENT | PRELOAD | LIST

@@ -63,6 +63,14 @@ class Recipe(unittest.TestCase):
                 break
         return lines
 
+    def until_logged(self, child, text, place):
+        """Until a living program has this breadcrumb."""
+        until = time.monotonic() + LIMIT_S
+        while text not in subprocess.run([options.tool, "log", place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S).stdout:
+            self.assertIsNone(child.poll(), "it ended")
+            self.assertLess(time.monotonic(), until, f"nobody logged: {text}")
+            time.sleep(0.2)
+
     def page_is_right(self, title, place, folder):
         """Every command of the recipe, with this folder in the place of the one on the page."""
         blocks = "".join(re.findall(r"^```console\n(.*?)^```$", section(title), re.S | re.M))
@@ -116,11 +124,7 @@ class MainLoop(Recipe):
             self.skipTest("glib_loop is not built: install libglib2.0-dev, and build again")
         state = self.directory / "state"
         child = self.start(program, STATE_DIRECTORY=str(state))
-        until = time.monotonic() + LIMIT_S
-        while "it hangs" not in subprocess.run([options.tool, "log", state], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S).stdout:
-            self.assertIsNone(child.poll(), "it ended")
-            self.assertLess(time.monotonic(), until, "no hang was seen")
-            time.sleep(0.2)
+        self.until_logged(child, "it hangs", state)
         child.kill()
         self.assertEqual(child.wait(), -signal.SIGKILL)
         self.page_is_right("A program with a main loop", "/var/lib/editor", state)
@@ -164,7 +168,7 @@ class Daemon(Recipe):
         self.page_is_right("A daemon", "/var/lib/echod", self.directory)
 
     def test_no_directory(self):
-        """The caller is told that nothing serves: a daemon that cannot be started at all."""
+        """Nothing is started then."""
         done = subprocess.run([options.programs / "cookbook/echod"], timeout=LIMIT_S)
         self.assertEqual(done.returncode, 2)
 
@@ -192,6 +196,7 @@ class Server(Recipe):
         for number, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)):
             child = self.start(consumer.scratch / "debug/served-swift", STATE_DIRECTORY=str(self.directory / "state"))
             self.assertTrue(any("listening" in line for line in child.stdout), "it ended early")
+            self.until_logged(child, "listening", sorted((self.directory / "state/runs").iterdir())[-1])
             child.send_signal(number)
             self.assertEqual(child.wait(), status)
         self.page_is_right("A server", "/var/lib/served", self.directory / "state")

@@ -72,6 +72,19 @@ class Documents(unittest.TestCase):
                     self.assertRegex(text, rf"\({name}\)|def {name}\(", f"{file} has no {name}")
         self.assertGreater(named, 30)
 
+    def test_the_tests_of_what_survives_are_there(self):
+        """docs/SURVIVES.md names tests for every death: "survives; file: `test_name`"."""
+        rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in (ROOT / "docs/SURVIVES.md").read_text().splitlines() if row.startswith("|")][2:]
+        self.assertGreater(len(rows), 15)
+        for row in rows:
+            self.assertEqual(len(row), 9, row)
+            found = re.findall(r"(\w+): ((?:`test_\w+`(?:, )?)+)", row[-1])
+            self.assertTrue(found or row[-1] == "survives", f"no test: {row}")
+            for file, names in found:
+                text = "".join(path.read_text() for path in TESTS.glob(f"Core/*/test_{file}.c"))
+                for name in re.findall(r"test_\w+", names):
+                    self.assertTrue(f"void {name}(" in text, f"{file} has no {name}")
+
     def test_the_tests_of_the_limits_of_guards_are_there(self):
         """docs/GUARDS.md names a test for every limit: `test_program`, `test_name` or a suite."""
         page = (ROOT / "docs/GUARDS.md").read_text().split("does not\n", 1)[1].split("## What is left out")[0]

@@ -18,7 +18,8 @@ __attribute__((noinline)) void fleet_victim_write(volatile int *where)
 __attribute__((noinline)) int fleet_victim_divide(volatile int by);
 __attribute__((noinline)) int fleet_victim_divide(volatile int by)
 {
-    return 1 / by;
+    volatile int what = 7;
+    return what / by;
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Measure exports and symbols: Benchmarks/export.py BUILD_DIR TOOL [--rounds N]
+
+BUILD_DIR has liblaunchguard.a; TOOL is a release build of the tool. One crash, below 64 functions
+and beside three threads, is exported in every format that the tool has, with symbols and without.
+Programs of others read the core file or the export of the same crash. Each round runs every row
+once, in a random order; the ratio of a round is that to the row which the others do the work of:
+the text with symbols.
+
+cold: no cache of symbols, and the program's file is not in the page cache. warm: after other calls.
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import typing
+
+from tool import HERE, measure
+
+LIMIT_S = 60
+REFERENCE = "text, symbols warm"
+JOURNAL = "/lib/systemd/systemd-journal-remote"
+
+
+class Row(typing.NamedTuple):
+    name: str
+    command: typing.Sequence[str]
+    is_cold: bool = False
+    accepted: typing.Sequence[int] = (0,)
+    absent: str = ""  # why it cannot be measured
+
+
+def crash(build, folder):
+    """The program, its state directory, and the core file or None."""
+    program, state = folder + "/deep", folder + "/state"
+    subprocess.run(["cc", "-O2", "-g", "-D_GNU_SOURCE", "-I" + HERE + "/../include", HERE + "/deep.c", build + "/liblaunchguard.a", "-o", program, "-pthread", "-ldl"],
+                   check=True, timeout=LIMIT_S)
+    died = subprocess.run(["sh", "-c", "ulimit -c unlimited; exec ./deep state"], cwd=folder, timeout=LIMIT_S, stderr=subprocess.DEVNULL, check=False)
+    if died.returncode != -signal.SIGSEGV:
+        sys.exit(f"the program that is to crash ended with status {died.returncode}")
+    cores = [name for name in os.listdir(folder) if name.startswith("core")]
+    return program, state, folder + "/" + cores[0] if cores else None
+
+
+def formats(tool):
+    """By the tool's own help."""
+    text = " ".join(subprocess.run([tool, "export", "--help"], capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout.split())
+    return re.search(r"--format <format> .*?\(values: ([\w, ]+)\)", text)[1].split(", ")
+
+
+def exported(tool, format, state, path):
+    """Why there is no such export; "": there is, in the file."""
+    result = subprocess.run([tool, "export", "--format", format, "-o", path, state], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    return "" if result.returncode == 0 else f"the tool does not export {format} (status {result.returncode})"
+
+
+def journal(tool, state, folder):
+    path = folder + "/crash.journal"
+    if not os.path.exists(JOURNAL):
+        return "", "systemd-journal-remote is not installed"
+    absent = exported(tool, "journal", state, folder + "/crash.export")
+    if not absent and subprocess.run([JOURNAL, "-o", path, folder + "/crash.export"], capture_output=True, timeout=LIMIT_S, check=False).returncode:
+        absent = "systemd-journal-remote does not read the export"
+    return path, absent
+
+
+def peers(tool, program, state, core, folder):
+    def row(name, command, absent=""):
+        if not shutil.which(command[0]):
+            absent = f"{command[0]} is not installed"
+        return Row(name, command, absent=absent, accepted=(0, 1))  # 1: eu-stack lost a thread
+
+    no_core = "" if core else "this system leaves no core file in the folder of the program"
+    dump, entries = folder + "/crash.dmp", journal(tool, state, folder)
+    yield row("eu-stack, of a core", ["eu-stack", "--core", core or "", "-e", program], no_core)
+    yield row("eu-stack with lines, of a core", ["eu-stack", "-s", "--core", core or "", "-e", program], no_core)
+    yield row("gdb, of a core", ["gdb", "-nx", "-q", "-batch", "-ex", "thread apply all bt", program, core or ""], no_core)
+    yield row("minidump-stackwalk, of a minidump", ["minidump-stackwalk", dump], exported(tool, "minidump", state, dump))
+    yield row("coredumpctl info, of a journal", ["coredumpctl", "--no-pager", "--file=" + entries[0], "info"], entries[1])
+
+
+def rows(tool, program, state, core, folder):
+    yield Row("nothing (--version)", [tool, "--version"])
+    for format in formats(tool):
+        command = [tool, "export", "--format", format, state]
+        absent = exported(tool, format, state, f"{folder}/{format}")
+        yield Row(f"{format}, no symbols", [*command, "--no-symbols"], absent=absent)
+        yield Row(f"{format}, symbols warm", command, absent=absent)
+    yield Row("text, symbols cold", [tool, "export", "--format", "text", state], is_cold=True)
+    yield from peers(tool, program, state, core, folder)
+
+
+def forget(program):
+    """The file leaves the page cache."""
+    file = os.open(program, os.O_RDONLY)
+    os.fsync(file)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(file)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("tool")
+    parser.add_argument("--rounds", type=int, default=11)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="launchguard-bench-") as folder:
+        program, state, core = crash(options.build, folder)
+        os.environ["HOME"] = folder + "/home"
+        os.environ.pop("XDG_CACHE_HOME", None)
+        os.environ.pop("DEBUGINFOD_URLS", None)
+        table = list(rows(os.path.abspath(options.tool), program, state, core, folder))
+        present = [row for row in table if not row.absent]
+        times = {row.name: [] for row in present}
+        for number in range(options.rounds + 1):
+            for row in random.sample(present, len(present)):
+                os.makedirs(folder + "/home", exist_ok=True)
+                if row.is_cold:
+                    os.environ["HOME"] = tempfile.mkdtemp(dir=folder)
+                    forget(program)
+                taken = measure(row.command, row.accepted)
+                os.environ["HOME"] = folder + "/home"
+                if number:  # the first round fills the caches
+                    times[row.name].append(taken)
+    width = max(len(row.name) for row in table)
+    print(f"One crash: 64 functions, 4 threads. n = {options.rounds}; ms: wall median, least and most; processor median; MB at most; ratio to \"{REFERENCE}\", wall and processor")
+    for row in table:
+        if row.absent:
+            print(f"{row.name:{width}}  {row.absent}")
+            continue
+        wall, cpu, memory = zip(*times[row.name])
+        ratios = [statistics.median(a[i] / b[i] for a, b in zip(times[row.name], times[REFERENCE])) for i in (0, 1)]
+        print(f"{row.name:{width}} {statistics.median(wall):8.1f} {min(wall):8.1f} {max(wall):8.1f}   {statistics.median(cpu):8.1f} {max(memory):8.1f}   {ratios[0]:6.2f} {ratios[1]:6.2f}")
+
+
+main()

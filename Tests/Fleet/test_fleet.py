@@ -1,0 +1,648 @@
+#!/usr/bin/env python3
+"""`launchguard collect`, `top` and `show`: test_fleet.py --tool T --victim V --copies C [--long]
+
+Short programs die, and their run files become the runs of many devices. SQLite's own reader, that
+of Python, opens the database, and runs the queries of docs/FLEET.md. With --long: 10,000 runs, a
+bomb, and an interrupt.
+"""
+import argparse
+import collections
+import html.parser
+import io
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import tarfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "Operator"))
+
+import operator_case
+from operator_case import LIMIT_S, ROOT, OperatorCase
+
+NOT_FOUND, USAGE, DAMAGED = 1, 2, 3
+SECRET = b"correct-horse-battery-staple"
+ENDS = {"clean": "clean", "write": "crash", "divide": "crash", "abort": "crash", "exit": "exit", "kill": "unknown"}
+DAY_S = 86400
+START_S = 1_760_000_000 // DAY_S * DAY_S  # in October 2025
+PAGE = ROOT / "docs/FLEET.md"
+# What a later collect changes though it says nothing new.
+OF_THE_COLLECT = ("last_collected", "source")
+
+
+class FleetCase(OperatorCase):
+    """One real run of each end, and copies of them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.sources = pathlib.Path(operator_case.options.tool).parent / f"fleet-sources-{os.getpid()}"
+        cls.addClassCleanup(shutil.rmtree, cls.sources, ignore_errors=True)
+        for end in ENDS:
+            operator_case.run([operator_case.options.victim, cls.sources / end, "1.0", end])
+        cls.files = {end: next((cls.sources / end / "runs").glob("*.lgrun")) for end in ENDS}
+
+    def setUp(self):
+        super().setUp()
+        self.database = self.directory / "fleet.db"
+        self.lines, self.copied = [], []
+
+    def copy(self, end, device, number, day=0, version="1.0", machine=None):
+        """A run of a device, that began some days after START_S."""
+        folder = self.directory / "devices" / device
+        (folder / "runs").mkdir(parents=True, exist_ok=True)
+        self.lines.append(f"{self.files[end]} {folder} {number} {START_S + day * DAY_S + number} {version} {machine or 0}\n")
+        self.copied.append((ENDS[end], end, device, day, version))
+        return folder
+
+    def write_copies(self):
+        lines, self.lines = sorted(self.lines), []
+        subprocess.run([operator_case.options.copies], input="".join(lines), text=True, check=True, timeout=LIMIT_S)
+        return self.directory / "devices"
+
+    def collect(self, *sources, status=0, database=None, **variables):
+        result = self.tool("collect", "--into", database or self.database, *sources, **variables)
+        self.assertEqual(result.status, status, result)
+        return result
+
+    def top(self, *arguments, status=0):
+        result = self.tool("top", "--json", *arguments, self.database)
+        self.assertEqual(result.status, status, result)
+        return [json.loads(line) for line in result.output.splitlines()]
+
+    def query(self, sql, *values):
+        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=LIMIT_S) as connection:
+            rows = connection.execute(sql, values).fetchall()
+        connection.close()
+        return rows
+
+    def check_database(self):
+        self.assertEqual(self.query("PRAGMA integrity_check"), [("ok",)])
+        self.assertEqual(self.query("PRAGMA foreign_key_check"), [])
+
+    def contents(self):
+        """All rows of all tables, but for when and from where they were collected last."""
+        tables = {}
+        for (name,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table'"):
+            columns = [row[1] for row in self.query(f"PRAGMA table_info({name})") if row[1] not in OF_THE_COLLECT]
+            tables[name] = sorted(self.query(f"SELECT {', '.join(columns)} FROM {name}"), key=repr)
+        return tables
+
+    def fingerprint(self, ending, headline=""):
+        found = [group["fingerprint"] for group in self.top() if group["ending"] == ending and headline in group["headline"]]
+        self.assertEqual(len(found), 1, found)
+        return found[0]
+
+    def tarball(self, name, *members):
+        path = self.directory / name
+        with tarfile.open(path, "w:gz") as tar:
+            for member, inside in members:
+                if isinstance(member, tarfile.TarInfo):
+                    tar.addfile(member, io.BytesIO(inside) if inside else None)
+                else:
+                    tar.add(member, inside)
+        return path
+
+    def leave_out(self, reason):
+        print(f"{self.id()} is left out: {reason}")
+        self.skipTest(reason)
+
+
+class Collect(FleetCase):
+    def fill(self):
+        """Three devices, thirty runs each."""
+        for device in range(3):
+            for number in range(1, 31):
+                end = list(ENDS)[number % len(ENDS)]
+                self.copy(end, f"kiosk-{device}", number, day=number % 20, version=f"1.{number // 11}", machine=f"{device + 1:032x}")
+        return self.write_copies()
+
+    def test_rows_are_what_the_files_say(self):
+        result = self.collect(self.fill())
+        self.assertIn("90 runs in 3 state directories, 90 of them new", result.output)
+        self.check_database()
+        listed = [json.loads(line) for line in self.tool("list", "--json", self.directory / "devices").output.splitlines()]
+        rows = {row[0]: row[1:] for row in self.query("SELECT uuid, number, started, ending, path, place, is_damaged FROM run")}
+        self.assertEqual(rows, {run["uuid"]: (run["ordinal"], run["started"], run["verdict"]["end"], run["path"], run.get("place"), 0) for run in listed})
+        self.assertEqual(collections.Counter(row[2] for row in rows.values()), collections.Counter(run[0] for run in self.copied))
+        self.assertEqual(self.query("SELECT DISTINCT app FROM run"), [("org.example.fleet",)])
+        self.assertEqual(stat.S_IMODE(self.database.stat().st_mode), 0o600)
+        self.assertNotIn(SECRET, self.database.read_bytes())
+
+    def test_the_fingerprint_is_that_of_an_export(self):
+        self.collect(self.fill())
+        for end in "write", "abort":
+            dump = self.directory / "dump"
+            self.assertEqual(self.tool("export", "--format", "minidump", "-o", dump, self.files[end]).status, 0)
+            found = self.query("SELECT DISTINCT fingerprint FROM run WHERE path LIKE ?", f"%/kiosk-0/runs/{list(ENDS).index(end):08}-%")
+            self.assertIn(found[0][0].encode(), dump.read_bytes())
+
+    def test_again_is_harmless(self):
+        devices = self.fill()
+        self.collect(devices)
+        before = self.contents()
+        result = self.collect(devices, devices / "kiosk-1")
+        self.assertIn("120 runs in 4 state directories, 0 of them new", result.output)
+        self.assertEqual(self.contents(), before)
+        self.check_database()
+
+    def test_pruned_runs_stay(self):
+        devices = self.fill()
+        self.collect(devices)
+        before = self.contents()
+        for path in devices.glob("*/runs/*.lgrun"):
+            if "00000030" not in path.name:
+                path.unlink()
+        self.assertIn("3 runs in 3 state directories, 0 of them new", self.collect(devices).output)
+        self.assertEqual(self.contents(), before)
+
+    def test_a_run_that_lived_is_brought_up_to_date(self):
+        process = subprocess.Popen([operator_case.options.victim, self.state, "1.0", "wait"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait, LIMIT_S)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        self.collect(self.state)
+        self.assertEqual(self.query("SELECT ending, certainty, fingerprint FROM run"), [("running", 0, None)])
+        self.assertEqual(self.tool("top", self.database).status, NOT_FOUND)
+        process.send_signal(signal.SIGSEGV)
+        self.assertEqual(process.wait(LIMIT_S), -signal.SIGSEGV)
+        self.collect(self.state)
+        self.assertEqual(self.query("SELECT ending, signal, certainty FROM run"), [("crash", "SIGSEGV", 2)])
+        self.assertEqual(len(self.top()), 1)
+        self.check_database()
+
+    def test_the_ledger_of_the_device_says_how_a_run_ended(self):
+        operator_case.run([operator_case.options.victim, self.state, "1.0", "kill"])
+        early = self.tarball("early.tar.gz", (self.state / "runs", "state/runs"))
+        operator_case.run([operator_case.options.victim, self.state, "1.0", "clean"])
+        self.collect(early)
+        self.assertEqual(self.query("SELECT ending, certainty FROM run WHERE number = 1"), [("unknown", 1)])
+        self.collect(self.state)
+        self.assertEqual(self.query("SELECT ending, certainty FROM run WHERE number = 1"), [("unknown", 3)])
+        before = self.contents()
+        self.collect(early)
+        self.assertEqual(self.contents(), before)
+
+    def test_devices(self):
+        self.copy("write", "a", 1, machine="1" * 32)
+        self.copy("write", "b", 1, machine="2" * 32)
+        self.copy("write", "c", 1)
+        devices = self.write_copies()
+        named = "SELECT d.name, count(r.uuid) FROM device d LEFT JOIN run r ON r.device_id = d.id GROUP BY d.id ORDER BY 1"
+        self.collect(devices / "a", devices / "b")
+        self.assertEqual(self.query(named), [("1" * 32, 1), ("2" * 32, 1)])
+        # Without a machine id: the name of the tarball or of the folder.
+        self.collect(self.tarball("kiosk-17.tar.gz", (devices / "c", "var/lib/c")), f"{devices}/c/")
+        self.assertEqual(self.query(named), [("1" * 32, 1), ("2" * 32, 1), ("c", 0), ("kiosk-17", 1)])
+        # A name takes the machine id over, for good.
+        self.collect("--device", "Lobby", devices / "a")
+        self.copy("abort", "a", 2, machine="1" * 32)
+        self.write_copies()
+        self.collect(devices / "a")
+        self.assertEqual(self.query(named), [("2" * 32, 1), ("Lobby", 2), ("c", 0), ("kiosk-17", 1)])
+        self.assertEqual(self.query("SELECT machine_id, name FROM machine m JOIN device d ON d.id = m.device_id ORDER BY 1"), [("1" * 32, "Lobby"), ("2" * 32, "2" * 32)])
+        self.check_database()
+
+
+class Top(FleetCase):
+    def test_groups(self):
+        days = {"write": [0, 0, 0, 5, 13], "abort": [2, 13], "exit": [13, 12, 11], "clean": [13] * 4}
+        numbers = collections.Counter()
+        for end, those in days.items():
+            for index, day in enumerate(those):
+                device = f"d{index % 2}"
+                numbers[device] += 1
+                self.copy(end, device, numbers[device], day, version=f"1.{day}", machine=f"{index % 2 + 1:032x}")
+        self.collect(self.write_copies())
+        groups = self.top()
+        self.assertEqual([(group["runs"], group["devices"], group["ending"]) for group in groups], [(5, 2, "crash"), (3, 2, "exit"), (2, 2, "crash")])
+        for group, end in zip(groups, ["write", "exit", "abort"]):
+            self.assertEqual(group["trend"], [days[end].count(day) for day in range(14)], group)
+            self.assertEqual((group["firstVersion"], group["lastVersion"]), (f"1.{min(days[end])}", f"1.{max(days[end])}"))
+            self.assertEqual(group["trendEnd"], time.strftime("%Y-%m-%d", time.gmtime(START_S + 13 * DAY_S)))
+        self.assertIn("fleet_victim_write", groups[0]["place"])
+        text = self.tool("top", self.database).output
+        self.assertIn("org.example.fleet: 10 runs of 14 died, of 2 devices\n", text)
+        self.assertRegex(text, "5× on 2 devices +1.0 – 1.13 +█····▃·······▃ +" + groups[0]["fingerprint"][:12])
+        self.assertEqual(len(self.top("-n", "1")), 1)
+        self.assertEqual(self.top("--app", "org.example.other", status=NOT_FOUND), [])
+
+    def test_a_clock_in_the_future_spoils_no_trend(self):
+        self.copy("write", "d", 1, day=0)
+        self.copy("write", "d", 2, day=40000)
+        self.collect(self.write_copies())
+        self.assertEqual(self.top()[0]["trend"], [0] * 13 + [1])
+
+    def test_versions(self):
+        counts = {"write": (0, 4), "abort": (5, 0), "exit": (1, 40), "kill": (30, 2), "divide": (6, 6), "clean": (60, 60)}
+        number = 0
+        for end, pair in counts.items():
+            for version, count in zip(("1.4.1", "1.4.2"), pair):
+                for _ in range(count):
+                    number += 1
+                    self.copy(end, "d", number, version=version)
+        self.collect(self.write_copies())
+        groups = self.top("--version", "1.4.1..1.4.2")
+        totals = tuple(map(sum, zip(*counts.values())))
+        found = [(group["change"]["kind"], group["change"]["oldRuns"], group["change"]["newRuns"]) for group in groups]
+        self.assertEqual(found, [("new", 0, 4), ("more", 1, 40), ("gone", 5, 0), ("less", 30, 2), ("same", 6, 6)])
+        self.assertEqual({(group["change"]["oldTotal"], group["change"]["newTotal"]) for group in groups}, {totals})
+        text = self.tool("top", "--version", "1.4.1..1.4.2", self.database).output
+        self.assertIn(f"1 of {totals[0]} runs of 1.4.1, 40 of {totals[1]} of 1.4.2", text)
+        missing = self.tool("top", "--version", "1.4.1..9", self.database)
+        self.assertEqual((missing.status, missing.output), (NOT_FOUND, ""))
+        self.assertIn("no application has runs of both versions, 1.4.1 and 9", missing.errors)
+        for wrong in "1.4.1", "..1.4.2", "1.4.1..":
+            self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
+
+
+class Page(html.parser.HTMLParser):
+    """A page without a script that loads nothing."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.stack, self.words, self.seen = [], [], collections.Counter()
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.seen[tag] += 1
+        for name, value in attributes:
+            assert name not in ("src", "srcset", "action", "style") and not name.startswith("on"), (tag, name)
+            assert name != "href" or value.startswith("#"), value
+        if tag not in ("meta", "input"):
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen[tag] += 1
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+class Show(FleetCase):
+    def setUp(self):
+        super().setUp()
+        for number, end in enumerate(["write", "write", "abort", "exit"], 1):
+            self.copy(end, "d", number, version=f"1.{number}", machine="7" * 32)
+        self.collect("--device", "<b>Lobby</b>", self.write_copies())
+
+    def test_example(self):
+        name = self.fingerprint("crash", "SIGSEGV")
+        shown = json.loads(self.tool("show", "--json", name, self.database).output)
+        self.assertEqual((shown["group"]["fingerprint"], shown["group"]["runs"], shown["device"]), (name, 2, "<b>Lobby</b>"))
+        self.assertEqual([(part["name"], part["runs"]) for part in shown["versions"]], [("1.2", 1), ("1.1", 1)])
+        inspected = json.loads(self.tool("inspect", "--json", shown["example"]["path"]).output)
+        self.assertEqual(shown["example"], inspected)
+        for digits in name[:8], name.upper():
+            text = self.tool("show", digits, self.database)
+            self.assertEqual(text.status, 0, text)
+            self.assertIn("in fleet_victim_write + ", text.output)
+            self.assertIn("The best example: run 1 of <b>Lobby</b>", text.output)
+            self.assertNotIn(SECRET.decode(), text.output)
+
+    def test_the_most_complete_record_is_the_example(self):
+        name = self.fingerprint("crash", "SIGSEGV")
+        best = self.query("SELECT run_uuid FROM example WHERE fingerprint = ?", name)
+        path = pathlib.Path(self.query("SELECT path FROM run WHERE uuid = ?", best[0][0])[0][0])
+        # A checksum of what the run began on is wrong.
+        content = bytearray(path.read_bytes())
+        at = content.index(b"Linux") if b"Linux" in content else content.index(os.uname().release.encode())
+        content[at] ^= 0xFF
+        path.write_bytes(content)
+        before = self.database
+        self.database = self.directory / "other.db"
+        self.collect(self.directory / "devices", status=DAMAGED)
+        self.assertEqual(self.query("SELECT is_damaged FROM run WHERE uuid = ?", best[0][0]), [(1,)])
+        self.assertNotEqual(self.query("SELECT run_uuid FROM example WHERE fingerprint = ?", name), best)
+        # A damaged copy changes nothing where there was a whole one.
+        self.database = before
+        self.collect(self.directory / "devices", status=DAMAGED)
+        self.assertEqual(self.query("SELECT is_damaged FROM run WHERE uuid = ?", best[0][0]), [(0,)])
+        self.assertEqual(self.query("SELECT run_uuid FROM example WHERE fingerprint = ?", name), best)
+
+    def test_no_such(self):
+        for words, status in (["abcd"], NOT_FOUND), (["ab"], USAGE), (["xyzxyz"], USAGE), (["--html", "--json", "abcd"], USAGE):
+            result = self.tool("show", *words, self.database)
+            self.assertEqual((result.status, result.output), (status, ""), result)
+
+    def test_pages(self):
+        name = self.fingerprint("crash", "SIGSEGV")
+        for words in ["top"], ["top", "--version", "1.1..1.3"], ["show", name]:
+            result = self.tool(words[0], "--html", *words[1:], self.database)
+            self.assertEqual((result.status, result.errors), (0, ""), result)
+            page = Page(result.output)
+            self.assertEqual((page.stack, page.seen["script"], page.seen["h1"]), ([], 0, 1))
+            self.assertIn("default-src 'none'", result.output.replace("&#39;", "'"))
+            self.assertNotIn("script-src", result.output)
+            self.assertIn(name, page.words)
+            self.assertNotIn("<b>Lobby", result.output)
+            self.assertNotIn(SECRET.decode(), result.output)
+        self.assertIn("<settings> & more", page.words)
+        self.assertIn("<b>Lobby</b>", page.words)
+
+
+class BadInput(FleetCase):
+    def good(self):
+        self.copy("write", "good", 1, machine="5" * 32)
+        return self.write_copies() / "good"
+
+    def test_one_damaged_file_hides_no_other(self):
+        folder = self.good()
+        for number in range(2, 6):
+            self.copy("abort", "good", number, machine="5" * 32)
+        self.write_copies()
+        files = sorted((folder / "runs").iterdir())
+        files[1].write_bytes(b"not a run file")
+        files[2].write_bytes(files[2].read_bytes()[:1000])
+        files[3].write_bytes(b"")
+        (folder / "runs" / "00000099-link.lgrun").symlink_to("/etc/passwd")
+        result = self.collect(folder, status=DAMAGED)
+        for name in [file.name for file in files[1:4]] + ["00000099-link.lgrun"]:
+            self.assertEqual(result.errors.count(name), 1, result)
+        self.assertEqual(self.query("SELECT number FROM run ORDER BY 1"), [(1,), (5,)])
+        self.check_database()
+
+    def test_tarballs(self):
+        good = self.good()
+        run = next((good / "runs").iterdir())
+        outside = self.directory / "outside.lgrun"
+        links = []
+        for name, target, kind in ("runs/00000002-x.lgrun", str(run), tarfile.SYMTYPE), ("runs/00000003-x.lgrun", "runs/../../x", tarfile.LNKTYPE):
+            info = tarfile.TarInfo("links/" + name)
+            info.type, info.linkname = kind, target
+            links.append((info, None))
+        content = run.read_bytes()
+
+        def member(name):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            return info, content
+
+        cut = self.tarball("cut.tar.gz", (good, "cut"))
+        cut.write_bytes(cut.read_bytes()[:2000])
+        (self.directory / "noise.tar").write_bytes(os.urandom(4096))
+        sources = {
+            "links.tar.gz": self.tarball("links.tar.gz", *links),
+            "paths.tar.gz": self.tarball("paths.tar.gz", member(str(outside)), member("../../../" + outside.name), member("../outside.lgrun")),
+            "cut.tar.gz": cut,
+            "noise.tar": self.directory / "noise.tar",
+            "empty.tar.gz": self.tarball("empty.tar.gz"),
+            "missing.tar": self.directory / "missing.tar",
+            "outside.txt": self.directory / "outside.txt",
+        }
+        sources["outside.txt"].write_text("a text\n")
+        scratch = self.directory / "scratch"
+        scratch.mkdir()
+        last = self.tarball("kiosk-9.tar.gz", (good, "var/lib/notes"))
+        result = self.collect(*sources.values(), last, status=DAMAGED, TMPDIR=str(scratch))
+        for name in sources:
+            self.assertIn(name, result.errors)
+        self.assertFalse(outside.exists())
+        self.assertIn(("kiosk-9.tar.gz/var/lib/notes/runs/" + run.name,), self.query("SELECT path FROM run"))
+        self.assertEqual(list(scratch.iterdir()), [])
+        self.check_database()
+
+    def test_relative_paths_around_a_tarball(self):
+        good = self.good()
+        self.tarball("a.tar.gz", (good, "state"))
+        result = operator_case.run([operator_case.options.tool, "collect", "--into", "fleet.db", "a.tar.gz", "devices/good"], cwd=self.directory)
+        self.assertEqual((result.status, result.errors), (0, ""), result)
+        self.assertIn("2 runs in 2 state directories, 1 of them new", result.output)
+
+    def test_databases(self):
+        good = self.good()
+        self.collect(good)
+        whole = self.database.read_bytes()
+
+        def other(connection):
+            connection.execute("CREATE TABLE mine (x)")
+
+        def newer(connection):
+            connection.execute("PRAGMA user_version = 99")
+
+        for change, words in (newer, "a newer launchguard made it"), (other, "not one of launchguard collect"), (None, "no SQLite database"):
+            self.database.write_bytes(whole if change is newer else b"")
+            if change:
+                with sqlite3.connect(self.database) as connection:
+                    change(connection)
+                connection.close()
+            else:
+                self.database.write_bytes(b"a text that is no database\n" * 100)
+            before = self.database.read_bytes()
+            for command in ["collect", "--into", self.database, good], ["top", self.database], ["show", "abcd", self.database]:
+                result = self.tool(*command)
+                self.assertEqual((result.status, result.output), (DAMAGED, ""), result)
+                self.assertIn(words, result.errors)
+            self.assertEqual(self.database.read_bytes(), before)
+        # Pages in the middle are nonsense.
+        self.database.write_bytes(whole[:4096] + b"\x55" * (len(whole) - 4096))
+        for command in ["collect", "--into", self.database, good], ["top", self.database]:
+            result = self.tool(*command)
+            self.assertEqual(result.status, DAMAGED, result)
+            self.assertIn("fleet.db: it is damaged", result.errors)
+        self.database.unlink()
+        for command in ["top", self.database], ["show", "abcd", self.database], ["collect", "--into", self.directory / "no/fleet.db", good]:
+            result = self.tool(*command)
+            self.assertEqual((result.status, result.output), (NOT_FOUND, ""), result)
+            self.assertIn("fleet.db: ", result.errors)
+
+    def test_locked(self):
+        good = self.good()
+        self.collect(good)
+        before = self.contents()
+        connection = sqlite3.connect(self.database, isolation_level=None)
+        connection.execute("BEGIN EXCLUSIVE")
+        result = self.collect(good, status=NOT_FOUND)
+        self.assertIn("another program writes to it; try again", result.errors)
+        connection.close()
+        self.assertEqual(self.contents(), before)
+        self.collect(good)
+
+    def test_full_disk(self):
+        disk = self.directory / "disk"
+        disk.mkdir()
+        mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], stderr=subprocess.DEVNULL, check=False).returncode == 0
+        if not mounted:
+            self.leave_out("a small disk needs root, and the right to mount one")
+        self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        for number in range(1, 601):
+            self.copy("abort" if number > 500 else "clean", "d", number, machine="6" * 32)
+        devices = self.write_copies()
+        self.database = disk / "fleet.db"
+        result = self.collect(devices, status=NOT_FOUND)
+        self.assertIn("fleet.db: there is no space left on the disk", result.errors)
+        self.check_database()
+        subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
+        self.collect(devices)
+        self.assertEqual(self.query("SELECT count(*) FROM run"), [(600,)])
+        self.check_database()
+
+    def test_words(self):
+        for words in [], ["--into", self.database], [self.directory], ["--into", self.database, "--device", "", self.directory]:
+            self.assertEqual(self.tool("collect", *words).status, USAGE, words)
+        self.assertFalse(self.database.exists())
+
+    def test_the_program_beside(self):
+        alone = self.directory / "launchguard"
+        shutil.copy(operator_case.options.tool, alone)
+        fleet = operator_case.options.tool.parent / "launchguard-fleet"
+        for command in "collect", "top", "show":
+            self.assertIn(f"USAGE: launchguard {command}", operator_case.run([alone, command, "--help"]).output)
+            # The tool's own help names its --version too.
+            both = [re.sub(r"(?m)^  --version  +Show.*\n|^  -h, --help +| \[--version\]", "", operator_case.run([program, command, "--help"]).output) for program in (fleet, alone)]
+            self.assertEqual(both[0], both[1])
+        for folder in "/usr/libexec/launchguard", "/usr/local/libexec/launchguard":
+            if os.path.exists(folder + "/launchguard-fleet"):
+                self.leave_out(f"{folder} has launchguard-fleet")
+        result = operator_case.run([alone, "top", self.database])
+        self.assertEqual((result.status, result.output), (NOT_FOUND, ""), result)
+        self.assertIn("launchguard-fleet is not installed", result.errors)
+
+
+class Documentation(FleetCase):
+    def setUp(self):
+        super().setUp()
+        for number, end in enumerate(ENDS, 1):
+            self.copy(end, "d", number, version=f"1.{number}", machine="7" * 32)
+        self.collect(self.write_copies())
+        self.page = PAGE.read_text(encoding="utf-8")
+
+    def columns(self, name):
+        return [row[1] for row in self.query(f"PRAGMA table_info({name})")]
+
+    def test_tables_and_columns(self):
+        parts = re.split(r"^### ", self.page, flags=re.MULTILINE)
+        named = {}
+        for part in parts:
+            title = part.split("\n", 1)[0]
+            cells = re.findall(r"^\| (`[^|]*) \|", part, flags=re.MULTILINE)
+            named[title] = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+        tables = {name for (name,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'grdb_migrations'")}
+        for table in tables:
+            self.assertEqual(sorted(named[table]), sorted(self.columns(table)), table)
+        views = {name for (name,) in self.query("SELECT name FROM sqlite_master WHERE type = 'view'")}
+        self.assertEqual(set(named["Views"]), views)
+        for view in views:
+            row = re.search(rf"^\| `{view}` \| (.*) \|$", self.page, flags=re.MULTILINE).group(1)
+            self.assertEqual(re.findall(r"`(\w+)`", row.split(": ", 1)[1]), self.columns(view), view)
+
+    def test_json(self):
+        lines = self.tool("top", "--json", self.database).output + self.tool("top", "--json", "--version", "1.2..1.3", self.database).output
+        lines += self.tool("show", "--json", self.top()[0]["fingerprint"], self.database).output
+        lines += self.tool("collect", "--json", "--into", self.directory / "again.db", self.directory / "devices").output
+        (self.directory / "lines").write_text(lines, encoding="utf-8")
+        # Where the tests of the other commands have it too.
+        folder = operator_case.options.tool.parent / "schema-validator"
+        result = operator_case.run([sys.executable, "-B", ROOT / "Tests/Schema/validate.py", folder, self.directory / "lines"])
+        if result.status == 77:
+            self.leave_out(result.output)
+        self.assertEqual(result.status, 0, result)
+
+    def test_versions(self):
+        self.assertIn(f"`PRAGMA application_id` is {self.query('PRAGMA application_id')[0][0]} ", self.page.replace("\n", " "))
+        self.assertEqual(self.query("PRAGMA user_version"), [(1,)])
+
+    def test_queries(self):
+        queries = re.findall(r"^```sql\n(.*?)^```", self.page, flags=re.MULTILINE | re.DOTALL)
+        self.assertGreater(len(queries), 3)
+        for query in queries:
+            self.assertGreater(len(self.query(query)), 0, query)
+
+
+class Long(FleetCase):
+    COUNT = 10_000
+
+    def setUp(self):
+        super().setUp()
+        if not operator_case.options.long:
+            self.leave_out("only in make long: 10,000 runs")
+        ends = list(ENDS)
+        for index in range(self.COUNT):
+            self.copy(ends[index * 7 % 11 % len(ends)], f"d{index // 100}", index % 100 + 1, index % 30, f"1.{index % 5}", f"{index // 100 + 1:032x}")
+        self.devices = self.write_copies()
+
+    def test_many_runs(self):
+        start = time.monotonic()
+        master, terminal = pty.openpty()
+        process = subprocess.Popen([operator_case.options.tool, "collect", "--into", self.database, self.devices], stdout=subprocess.PIPE, stderr=terminal, text=True)
+        os.close(terminal)
+        shown = b""
+        try:
+            while part := os.read(master, 4096):
+                shown += part
+        except OSError:
+            pass  # the terminal is closed
+        os.close(master)
+        output = process.communicate(timeout=LIMIT_S)[0]
+        print(f"collect of {self.COUNT} runs: {time.monotonic() - start:.1f} s")
+        self.assertEqual((process.returncode, output.count(f"{self.COUNT} of them new")), (0, 1), output)
+        self.assertIn(b" runs collected", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+        self.check_database()
+        start = time.monotonic()
+        groups = self.top()
+        print(f"top: {time.monotonic() - start:.2f} s")
+        self.assertEqual(sum(group["runs"] for group in groups), sum(end != "clean" for end, *_ in self.copied))
+        # Nothing of the progress where standard error is no terminal.
+        self.assertEqual(self.collect(self.devices).errors, "")
+
+    def test_interrupted(self):
+        process = subprocess.Popen([operator_case.options.tool, "collect", "--into", self.database, self.devices], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate, timeout=LIMIT_S)
+        self.addCleanup(process.kill)
+        limit = time.monotonic() + LIMIT_S
+        count = 0
+        while count == 0 and time.monotonic() < limit:
+            try:
+                count = self.query("SELECT count(*) FROM run")[0][0]
+            except sqlite3.Error:
+                time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(LIMIT_S), -signal.SIGINT)
+        # A program that may write takes back what was under way.
+        connection = sqlite3.connect(self.database)
+        connection.execute("SELECT count(*) FROM run").fetchall()
+        connection.close()
+        self.check_database()
+        kept = self.query("SELECT count(*) FROM run")[0][0]
+        self.assertTrue(0 < kept < self.COUNT, kept)
+        self.collect(self.devices)
+        self.assertEqual(self.query("SELECT count(*) FROM run"), [(self.COUNT,)])
+
+    def test_bomb(self):
+        bomb = self.directory / "bomb.tar.gz"
+        with tarfile.open(bomb, "w:gz", compresslevel=1) as tar:
+            for number in range(3):
+                info = tarfile.TarInfo(f"state/runs/0000000{number}-x.lgrun")
+                info.size = 250 << 20
+                tar.addfile(info, open("/dev/zero", "rb"))
+        scratch = self.directory / "scratch"
+        scratch.mkdir()
+        result = self.collect(bomb, self.devices / "d0", status=NOT_FOUND, TMPDIR=str(scratch))
+        self.assertIn("bomb.tar.gz: it holds more than", result.errors)
+        self.assertEqual(self.query("SELECT count(*) FROM run"), [(100,)])
+        self.assertEqual(list(scratch.iterdir()), [])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--copies", required=True, type=pathlib.Path)
+    parser.add_argument("--long", action="store_true")
+    known, rest = parser.parse_known_args()
+    operator_case.options.copies, operator_case.options.long = known.copies.resolve(), known.long
+    sys.argv[1:] = rest
+    operator_case.main()
