@@ -90,8 +90,11 @@ KEPT static void inner_4(void) { inner_3(); __asm__ volatile(""); }
 KEPT static void inner_5(void) { inner_4(); __asm__ volatile(""); }
 KEPT static void outer_1(void) { inner_5(); __asm__ volatile(""); }
 KEPT static void outer_2(void) { inner_5(); __asm__ volatile("nop"); }
-KEPT static void near_1(void) { crash_here(); __asm__ volatile(""); }
-KEPT static void near_2(void) { crash_here(); __asm__ volatile("nop"); }
+/* No leaf: a walk by frame pointers leaves out the caller of one. */
+KEPT static void touch(void) { __asm__ volatile(""); }
+KEPT static void crash_with_frame(void) { touch(); *nowhere = 1; __asm__ volatile(""); }
+KEPT static void near_1(void) { crash_with_frame(); __asm__ volatile(""); }
+KEPT static void near_2(void) { crash_with_frame(); __asm__ volatile("nop"); }
 
 static void body_callers(void *argument)
 {
