@@ -59,11 +59,15 @@ class ExportCase(OperatorCase):
         self.skipTest(reason)
 
     def read(self, name, path=None):
-        """What a reader says of the file; skips, with the reason, where it cannot be had."""
+        """What a reader says of the file."""
+        return self.read_each(name, [path or self.file])[0]
+
+    def read_each(self, name, paths):
+        """What a reader says of files; skips, with the reason, where it cannot be had."""
         python, reason = readers.install(operator_case.options.tool.parent / "export-readers", name)
         if reason:
             self.leave_out(f"{name} {readers.REQUIREMENTS[name]} cannot be installed: {reason}")
-        found, complaint = readers.read(python, name, path or self.file)
+        found, complaint = readers.read_each(python, name, paths)
         self.assertIsNone(complaint, f"{name} does not read it: {complaint}")
         return found
 

@@ -317,6 +317,29 @@ static void test_wrong_calls(void **state)
     lg_reader_close(reader);
 }
 
+/* A reader on another machine, which takes the run for one that a reboot ended, computes the same
+ * with what the ledger says. */
+static void test_end_from_elsewhere(void **state)
+{
+    (void)state;
+    const struct death death = run_child(body_hangs, NULL);
+    assert_false(death.late);
+    lg_reader *reader = newest_run();
+    lg_verdict verdict;
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_HANG);
+    assert_int_equal(lg_reader_fingerprint(reader, first), LG_OK);
+    assert_int_equal(lg_reader_fingerprint_of(reader, NULL, other), LG_OK);
+    assert_string_equal(first, other);
+    assert_int_equal(lg_reader_fingerprint_of(reader, &verdict, other), LG_OK);
+    assert_string_equal(first, other);
+    verdict = (lg_verdict){ .end = LG_END_REBOOT, .evidence = LG_EVIDENCE_BOOT_DIFFERS };
+    assert_int_equal(lg_reader_fingerprint_of(reader, &verdict, other), LG_OK);
+    assert_string_not_equal(first, other);
+    assert_int_equal(lg_reader_fingerprint_of(reader, &verdict, NULL), LG_ERR_ARGUMENT);
+    lg_reader_close(reader);
+}
+
 /* A file of any version has a fingerprint, and each of these another one. */
 static void test_old_files(void **state)
 {
@@ -361,6 +384,7 @@ int main(void)
         WITH_STATE(test_addresses),
         WITH_STATE(test_other_ends),
         WITH_STATE(test_wrong_calls),
+        WITH_STATE(test_end_from_elsewhere),
         cmocka_unit_test(test_old_files),
     };
     return cmocka_run_group_tests_name("fingerprint", tests, NULL, NULL);
