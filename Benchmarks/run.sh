@@ -3,14 +3,14 @@
 # Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]
 #
 # Tables: start launch crash hostile weight steps faults guards guards-swift annotate log swift tool
-# export delivery preload; without names all; also start-quick (on the disk alone) and crash-quick
-# (64 calls, without other handlers). Absolute figures belong to this machine and moment. Only the
-# ratios can be compared. Nothing here fails because of a figure.
+# export fleet delivery preload; without names all; also start-quick (on the disk alone) and
+# crash-quick (64 calls, without other handlers). Absolute figures belong to this machine and
+# moment. Only the ratios can be compared. Nothing here fails because of a figure.
 set -eu
 build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]}
 rounds=${2:-60}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults guards guards-swift annotate log swift tool export delivery preload
+[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults guards guards-swift annotate log swift tool export fleet delivery preload
 here=$(dirname "$0")
 programs=$build/Benchmarks
 directory=$(mktemp -d "${TMPDIR:-/tmp}/launchguard-bench-XXXXXX")
@@ -77,6 +77,9 @@ for table; do
         ;;
     export) # the same build
         [ ! -x .build/release/launchguard ] || limit 300 python3 -B "$here/export.py" "$build" .build/release/launchguard --rounds "$some"
+        ;;
+    fleet) # the same
+        [ ! -x .build/release/launchguard-fleet ] || limit 600 python3 -B "$here/fleet.py" "$build" .build/release/launchguard --rounds "$some"
         ;;
     delivery) limit 300 python3 -B "$here/delivery.py" "$build" --rounds "$some" ;;
     preload) limit 300 python3 -B "$here/preload.py" "$build" --rounds "$some" ;;

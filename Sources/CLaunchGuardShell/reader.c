@@ -87,6 +87,11 @@ lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33])
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, char ret_hex[33])
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user)
 {
     return LG_ERR_ARGUMENT;

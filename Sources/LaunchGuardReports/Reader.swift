@@ -67,9 +67,28 @@ public final class Reader {
     }
 
     /// Nil: the identity cannot be read.
-    package var fingerprint: String? {
+    package var fingerprint: String? { fingerprint(of: nil) }
+
+    /// The same for the end that the ledger of the run's machine has, which may have seen more.
+    /// C: `lg_reader_fingerprint_of()`.
+    package func fingerprint(endedAs verdict: Verdict) -> String? {
+        let end = (0..<UInt32(RunEnd.allCases.count + 1)).first { unsafe String(cString: lg_end_name(lg_end(rawValue: $0))) == verdict.end.rawValue }
+        guard let end, let evidence = verdict.evidenceKind.flatMap(Evidence.allCases.firstIndex) else { return fingerprint }
+        return fingerprint(
+            of: lg_verdict(
+                end: lg_end(rawValue: end), evidence: lg_evidence(rawValue: UInt32(evidence)), signal: verdict.signal?.number ?? 0, code: verdict.exitCode ?? 0,
+                kind: lg_crash_kind(rawValue: 0), monotonic_ns: verdict.monotonicNanoseconds ?? 0))
+    }
+
+    private func fingerprint(of end: lg_verdict?) -> String? {
         var digits = [CChar](repeating: 0, count: 33)
-        guard unsafe lg_reader_fingerprint(handle, &digits) == LG_OK else { return nil }
+        let status: lg_status
+        if var end {
+            status = unsafe lg_reader_fingerprint_of(handle, &end, &digits)
+        } else {
+            status = unsafe lg_reader_fingerprint(handle, &digits)
+        }
+        guard status == LG_OK else { return nil }
         return String(decoding: digits.prefix(32).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 

@@ -33,7 +33,7 @@ struct CollectedRun: Sendable {
         if let entry, own.end != .running { report.verdict = entry.verdict }
         let verdict = report.verdict ?? own
         certainty = own.end == .running ? .alive : entry != nil ? .counted : Self.isConclusion(own) ? .concluded : .recorded
-        fingerprint = Self.bad.contains(verdict.end) ? deliveries[uuid] ?? reader.fingerprint : nil
+        fingerprint = Self.bad.contains(verdict.end) ? deliveries[uuid] ?? (verdict == own ? reader.fingerprint : reader.fingerprint(endedAs: verdict)) : nil
         isDegraded = report.isDegraded || entry?.isDegraded == true
         durationNanoseconds = report.durationNanoseconds ?? entry?.durationNanoseconds
         // Others say how a program stood that lived on.

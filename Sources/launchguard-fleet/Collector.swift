@@ -14,6 +14,13 @@ struct Collector {
     private var devices: DeviceBook
     private(set) var outcome = Outcome()
     private var progress = Progress()
+    private var waiting: [Waiting] = []
+
+    /// A run file that is to be read, with what its directory knows.
+    private struct Waiting: Sendable {
+        var path: String
+        var known: Known
+    }
 
     /// What became of it.
     struct Outcome {
@@ -35,6 +42,7 @@ struct Collector {
         devices.source = Source.named(argument)
         do {
             for directory in try Source.directories(in: argument) { try await collect(directory) }
+            try await store()
         } catch let error as ReportError {
             complain(error)
         } catch let error as ExitCode {
@@ -57,11 +65,17 @@ struct Collector {
         } catch {
             return complain(error)
         }
-        for start in stride(from: 0, to: paths.count, by: Self.runsInTransaction) {
-            let part = paths[start..<min(start + Self.runsInTransaction, paths.count)]
-            try store(await read(part, known))
-            progress.show(outcome.runs)
+        for path in paths {
+            waiting.append(Waiting(path: path, known: known))
+            if waiting.count == Self.runsInTransaction { try await store() }
         }
+    }
+
+    private mutating func store() async throws {
+        let files = waiting
+        waiting.removeAll()
+        try store(await Self.read(files))
+        progress.show(outcome.runs)
     }
 
     /// What the ledger and the spool say of the runs.
@@ -87,12 +101,12 @@ struct Collector {
     }
 
     /// Each file is some thirty system calls, so that every processor takes a part.
-    private func read(_ paths: ArraySlice<String>, _ known: Known) async -> [Read] {
+    private static func read(_ files: [Waiting]) async -> [Read] {
         let size = 128
         return await withTaskGroup { group in
-            for start in stride(from: paths.startIndex, to: paths.endIndex, by: size) {
-                let part = paths[start..<min(start + size, paths.endIndex)]
-                group.addTask { (start, part.map { Self.read($0, known) }) }
+            for start in stride(from: 0, to: files.count, by: size) {
+                let part = files[start..<min(start + size, files.count)]
+                group.addTask { (start, part.map { read($0.path, $0.known) }) }
             }
             var parts: [Int: [Read]] = [:]
             for await (start, reads) in group { parts[start] = reads }

@@ -72,6 +72,21 @@ class Documents(unittest.TestCase):
                     self.assertRegex(text, rf"\({name}\)|def {name}\(", f"{file} has no {name}")
         self.assertGreater(named, 30)
 
+    def test_the_page_for_those_from_elsewhere_names_what_is_there(self):
+        """docs/FROM-OTHERS.md: every function, constant, option and command of ours."""
+        page = (ROOT / "docs/FROM-OTHERS.md").read_text()
+        headers = "".join(path.read_text() for path in (ROOT / "include/launchguard").glob("*.h"))
+        ours = set(re.findall(r"`(lg_\w+)\(\)`|`(LG_\w+)`", page))
+        self.assertGreater(len(ours), 10)
+        for name in {"".join(pair) for pair in ours} | {"state_directory", "app_version", "keep_first", "keep_stderr", "on_report", "capture"}:
+            self.assertRegex(headers, r"\b%s\b" % name)
+            self.assertIn(name, page)
+        manual = "".join(path.read_text() for path in (ROOT / "docs/man").glob("*")).replace("\\", "")
+        for command in set(re.findall(r"`launchguard ([a-z]+)", page)):
+            self.assertRegex(manual, r"\b%s\b" % command)
+        for name in set(re.findall(r"export --format (\w+)", page)):
+            self.assertIn("| `%s` |" % name, (ROOT / "docs/EXPORT.md").read_text())
+
     def test_the_tests_of_what_survives_are_there(self):
         """docs/SURVIVES.md names tests for every death: "survives; file: `test_name`"."""
         rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in (ROOT / "docs/SURVIVES.md").read_text().splitlines() if row.startswith("|")][2:]

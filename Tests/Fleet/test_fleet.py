@@ -18,6 +18,7 @@ import shutil
 import signal
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 import tarfile
@@ -27,7 +28,10 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Operator"))
 
+sys.path.insert(0, str(HERE.parent / "Format"))
+
 import operator_case
+from page import crc32c
 from operator_case import LIMIT_S, ROOT, OperatorCase
 
 NOT_FOUND, USAGE, DAMAGED = 1, 2, 3
@@ -69,8 +73,9 @@ class FleetCase(OperatorCase):
         subprocess.run([operator_case.options.copies], input="".join(lines), text=True, check=True, timeout=LIMIT_S)
         return self.directory / "devices"
 
-    def collect(self, *sources, status=0, database=None, **variables):
-        result = self.tool("collect", "--into", database or self.database, *sources, **variables)
+    def collect(self, *sources, status=0, symbols=False, **variables):
+        # To look symbols up takes most of the time.
+        result = self.tool("collect", "--into", self.database, *([] if symbols else ["--no-symbols"]), *sources, **variables)
         self.assertEqual(result.status, status, result)
         return result
 
@@ -127,7 +132,7 @@ class Collect(FleetCase):
         return self.write_copies()
 
     def test_rows_are_what_the_files_say(self):
-        result = self.collect(self.fill())
+        result = self.collect(self.fill(), symbols=True)
         self.assertIn("90 runs in 3 state directories, 90 of them new", result.output)
         self.check_database()
         listed = [json.loads(line) for line in self.tool("list", "--json", self.directory / "devices").output.splitlines()]
@@ -181,14 +186,27 @@ class Collect(FleetCase):
         self.assertEqual(len(self.top()), 1)
         self.check_database()
 
+    def move_to_another_machine(self, path):
+        """Another boot id in the identity, with its checksum."""
+        content = bytearray(path.read_bytes())
+        sections = [struct.unpack_from("<IIQQ", content, 64 + 24 * index) for index in range(struct.unpack_from("<I", content, 28)[0])]
+        at = next(offset for kind, _, offset, _ in sections if kind == 1)
+        content[at + 16:at + 32] = bytes(range(16))
+        struct.pack_into("<I", content, at + 632, crc32c(bytes(content[at:at + 632])))
+        path.write_bytes(content)
+
     def test_the_ledger_of_the_device_says_how_a_run_ended(self):
         operator_case.run([operator_case.options.victim, self.state, "1.0", "kill"])
-        early = self.tarball("early.tar.gz", (self.state / "runs", "state/runs"))
+        run = next((self.state / "runs").iterdir())
+        there = json.loads(self.tool("inspect", "--json", run).output)
         operator_case.run([operator_case.options.victim, self.state, "1.0", "clean"])
+        self.move_to_another_machine(run)
+        early = self.tarball("early.tar.gz", (run, "state/runs/" + run.name))
+        first = "SELECT ending, certainty, fingerprint FROM run WHERE number = 1"
         self.collect(early)
-        self.assertEqual(self.query("SELECT ending, certainty FROM run WHERE number = 1"), [("unknown", 1)])
+        self.assertEqual(self.query(first), [("reboot", 1, None)])
         self.collect(self.state)
-        self.assertEqual(self.query("SELECT ending, certainty FROM run WHERE number = 1"), [("unknown", 3)])
+        self.assertEqual(self.query(first), [("unknown", 3, there["fingerprint"])])
         before = self.contents()
         self.collect(early)
         self.assertEqual(self.contents(), before)
@@ -223,7 +241,7 @@ class Top(FleetCase):
                 device = f"d{index % 2}"
                 numbers[device] += 1
                 self.copy(end, device, numbers[device], day, version=f"1.{day}", machine=f"{index % 2 + 1:032x}")
-        self.collect(self.write_copies())
+        self.collect(self.write_copies(), symbols=True)
         groups = self.top()
         self.assertEqual([(group["runs"], group["devices"], group["ending"]) for group in groups], [(5, 2, "crash"), (3, 2, "exit"), (2, 2, "crash")])
         for group, end in zip(groups, ["write", "exit", "abort"]):
@@ -298,7 +316,7 @@ class Show(FleetCase):
         super().setUp()
         for number, end in enumerate(["write", "write", "abort", "exit"], 1):
             self.copy(end, "d", number, version=f"1.{number}", machine="7" * 32)
-        self.collect("--device", "<b>Lobby</b>", self.write_copies())
+        self.collect("--device", "<b>Lobby</b>", self.write_copies(), symbols=True)
 
     def test_example(self):
         name = self.fingerprint("crash", "SIGSEGV")

@@ -429,6 +429,22 @@ LG_API lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict);
  */
 LG_API lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33]);
 
+/** The same for an end that is known from elsewhere: the fingerprint that the machine of the run
+ *  computes. A reader on another machine takes a run without a mark for one that a reboot ended;
+ *  the ledger says what the machine saw.
+ *
+ *  @param end  the verdict of the run's entry in the timeline, see lg_reader_timeline(); borrowed.
+ *              NULL: that of the file, as lg_reader_fingerprint().
+ *  @param ret_hex  32 lower-case hex digits, with a NUL.
+ *  @return LG_OK; LG_ERR_DAMAGED: the identity of the run cannot be read; LG_ERR_STATE: not a run
+ *          file.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: as lg_reader_module().
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, char ret_hex[33]);
+
 /** Check every block of the file: bounds and checksums.
  *
  *  @return LG_OK: all is whole; LG_ERR_DAMAGED: at least one block is not.

@@ -155,6 +155,11 @@ static void collect(struct inputs *inputs, const struct lg__case *file)
 
 lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33])
 {
+    return lg_reader_fingerprint_of(reader, NULL, ret_hex);
+}
+
+lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, char ret_hex[33])
+{
     struct lg__case file;
     uint8_t digest[16];
     if (!reader || !ret_hex)
@@ -163,6 +168,8 @@ lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33])
     lg_status status = lg__reader_case(reader, false, &file);
     if (status == LG_OK) {
         struct inputs inputs = { .size = 0 };
+        if (end)
+            file.verdict = *end;
         collect(&inputs, &file);
         lg__digest_keyed(version_2, inputs.text, inputs.size, digest);
         lg__reader_hex(ret_hex, digest, sizeof digest);

@@ -135,6 +135,59 @@ static void test_messages(void **state)
     expect_equal(body_says, (uintptr_t)number, body_says, (uintptr_t)number_too);
 }
 
+struct said {
+    const char *expression, *file;
+    unsigned line;
+};
+
+static void body_asserts(void *argument)
+{
+    const struct said *said = argument;
+    begin();
+    close(STDERR_FILENO);
+    __assert_fail(said->expression, said->file, said->line, "resize");
+}
+
+KEPT static void assert_elsewhere(const struct said *said)
+{
+    __assert_fail(said->expression, said->file, said->line, "resize");
+}
+
+static void body_asserts_elsewhere(void *said)
+{
+    begin();
+    close(STDERR_FILENO);
+    assert_elsewhere(said);
+}
+
+/* An assertion is the same one in other builds: in another folder, at another line and address. */
+static void test_assertions(void **state)
+{
+    (void)state;
+    static const struct said one = { "rows > 0", "/build/1/player.c", 17 }, same = { "rows > 0", "../player.c", 21 },
+                             other = { "rows > 1", "../player.c", 17 }, elsewhere = { "rows > 0", "../decoder.c", 17 };
+    expect_equal(body_asserts, (uintptr_t)&one, body_asserts_elsewhere, (uintptr_t)&same);
+    expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&other);
+    expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&elsewhere);
+}
+
+KEPT static void crash_at(volatile int *at) { *at = 3; __asm__ volatile(""); }
+
+static void body_crash_at(void *at)
+{
+    begin();
+    crash_at(at);
+}
+
+/* It is chance where a bad pointer leads; that it is null is none. */
+static void test_pointers(void **state)
+{
+    (void)state;
+    expect_equal(body_crash_at, 0x414141414000, body_crash_at, (uintptr_t)body_here);
+    expect_equal(body_crash_at, 0, body_crash_at, 24);
+    expect_different(body_crash_at, 0, body_crash_at, 0x414141414000);
+}
+
 /* The program is loaded elsewhere at each start. */
 static void body_afresh(void *argument)
 {
@@ -261,6 +314,29 @@ static void test_wrong_calls(void **state)
     lg_reader_close(reader);
 }
 
+/* A reader on another machine, which takes the run for one that a reboot ended, computes the same
+ * with what the ledger says. */
+static void test_end_from_elsewhere(void **state)
+{
+    (void)state;
+    const struct death death = run_child(body_hangs, NULL);
+    assert_false(death.late);
+    lg_reader *reader = newest_run();
+    lg_verdict verdict;
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_HANG);
+    assert_int_equal(lg_reader_fingerprint(reader, first), LG_OK);
+    assert_int_equal(lg_reader_fingerprint_of(reader, NULL, other), LG_OK);
+    assert_string_equal(first, other);
+    assert_int_equal(lg_reader_fingerprint_of(reader, &verdict, other), LG_OK);
+    assert_string_equal(first, other);
+    verdict = (lg_verdict){ .end = LG_END_REBOOT, .evidence = LG_EVIDENCE_BOOT_DIFFERS };
+    assert_int_equal(lg_reader_fingerprint_of(reader, &verdict, other), LG_OK);
+    assert_string_not_equal(first, other);
+    assert_int_equal(lg_reader_fingerprint_of(reader, &verdict, NULL), LG_ERR_ARGUMENT);
+    lg_reader_close(reader);
+}
+
 /* A file of any version has a fingerprint, and each of these another one. */
 static void test_old_files(void **state)
 {
@@ -300,9 +376,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_crashes),
         WITH_STATE(test_messages),
+        WITH_STATE(test_assertions),
+        WITH_STATE(test_pointers),
         WITH_STATE(test_addresses),
         WITH_STATE(test_other_ends),
         WITH_STATE(test_wrong_calls),
+        WITH_STATE(test_end_from_elsewhere),
         cmocka_unit_test(test_old_files),
     };
     return cmocka_run_group_tests_name("fingerprint", tests, NULL, NULL);
