@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`launchguard export --format swift`: of one crash, the log says what the Swift runtime's own says.
+"""`launchguard export --format swift`: of one crash the log says what the Swift runtime's own says.
 
 A Swift program crashes twice, without and with optimisation: once under the runtime's backtracer,
 which writes its JSON log, and once under `launchguard run`.
