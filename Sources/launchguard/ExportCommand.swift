@@ -161,8 +161,7 @@ struct Export {
                 guard var log = ShownRun(run, command.symbols).swiftLog else {
                     throw Impossible(source, "a crash log is of a crash, and the run left no record of one; --format json or text says how it ended")
                 }
-                let memory = try reader.capturedMemory()
-                if !memory.isEmpty { log.capturedMemory = memory }
+                log.capturedMemory = try reader.capturedMemory()
                 return Array(log.text.utf8)
             }
         case .sentry, .otlp:
@@ -199,17 +198,6 @@ struct Export {
             case .tooLarge: self.init(path, "the minidump would be larger than 4 GiB; --format json or text has the rest")
             case .unreadable(let error): throw error
             }
-        }
-    }
-}
-
-extension MinidumpProblem {
-    var words: String {
-        switch self {
-        case .noStack: "a minidump is of stacks, and the run left none; --format json or text says how it ended"
-        case .unknownProcessor: "the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there"
-        case .tooLarge: "the minidump would be larger than 4 GiB; --format json or text has the rest"
-        case .unreadable(let error): "\(error)"
         }
     }
 }

@@ -158,8 +158,11 @@ class Minidump(ExportCase):
         for start in range(len(SECRET) - 7):
             self.assertNotIn(SECRET[start:start + 8], data)
         self.assertIn(b"a mark on the stack", data)
-        for format in ("json", "text", "journal", "swift"):
-            self.assertNotIn(SECRET, self.exported(format, self.state))
+        for format in ("json", "text", "html", "journal", "swift"):
+            data = self.exported(format, self.state)
+            self.assertNotIn(SECRET, data)
+            for start in range(len(SECRET) - 7):
+                self.assertNotIn(SECRET[start:start + 8].hex().encode(), data, f"{format} has bytes of it")
 
     def test_unknown_redaction(self):
         """Damage that hides which keys are redacted leaves no bytes of stacks."""
