@@ -26,6 +26,7 @@ from tool import HERE, measure
 
 LIMIT_S = 60
 REFERENCE = "text, symbols warm"
+MADE_BY_AGENT = "sentry", "otlp"
 CRASHES = 100
 JOURNAL = "/lib/systemd/systemd-journal-remote"
 
@@ -88,12 +89,12 @@ def peers(export, program, core, folder):
     yield row("coredumpctl info, of a journal", ["coredumpctl", "--no-pager", "--file=" + entries[0], "info"], entries[1])
 
 
-def rows(tool, program, state, core, folder):
+def rows(tool, agent, program, state, core, folder):
     export = [tool, "export", state]
     text = [*export, "--format", "text"]
     yield Row("nothing (--version)", [tool, "--version"])
     for format in formats(tool):
-        command = [*export, "--format", format]
+        command = [*export, "--format", format] + (["--agent", agent] if format in MADE_BY_AGENT else [])
         absent = exported(command, f"{folder}/{format}")
         yield Row(f"{format}, no symbols", [*command, "--no-symbols"], absent=absent)
         yield Row(f"{format}, symbols warm", command, absent=absent)
@@ -120,10 +121,11 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="launchguard-bench-") as folder:
         program, state, core = crash(options.build, folder)
+        agent = os.path.abspath(options.build + "/Sources/launchguard-agent/launchguard-agent")
         os.environ["HOME"] = folder + "/home"
         os.environ.pop("XDG_CACHE_HOME", None)
         os.environ.pop("DEBUGINFOD_URLS", None)
-        table = list(rows(os.path.abspath(options.tool), program, state, core, folder))
+        table = list(rows(os.path.abspath(options.tool), agent, program, state, core, folder))
         present = [row for row in table if not row.absent]
         times = {row.name: [] for row in present}
         for number in range(options.rounds + 1):
