@@ -53,6 +53,9 @@ RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchgu
 RUN_SERVERS = python3 -B Tests/Export/test_servers.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
 # The recipes of the cookbook: each program has its worst day.
 RUN_COOKBOOK = python3 -B Tests/Cookbook/test_cookbook.py --tool .build/debug/launchguard --programs build/gcc/Examples
+# Functions and lines of programs that nobody prepared.
+RUN_SYMBOLS = python3 -B Tests/Symbols/test_symbols.py --tool .build/debug/launchguard \
+	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so --swiftc $(SWIFT)c
 # The page of a run, in Chromium where that is.
 RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
 # The entries of a run in systemd's journal, by systemd's own programs.
@@ -146,6 +149,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_COOKBOOK)
 	$(RUN_EXPORT)
 	$(RUN_SERVERS)
+	$(RUN_SYMBOLS)
 	$(RUN_PAGE)
 	$(RUN_JOURNAL)
 	$(RUN_FLEET)
@@ -166,13 +170,14 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	@echo "3 of 12: the core with traps on undefined behaviour"
 	$(call CTEST,undefined) -L '^check$$'
 	@echo "4 of 12: the Swift modules"
-	$(SWIFT_TESTS)
+	LAUNCHGUARD_LONG=1; export LAUNCHGUARD_LONG; $(SWIFT_TESTS)
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
 	$(RUN_COOKBOOK) --server
 	$(RUN_EXPORT)
 	$(RUN_SERVERS)
+	$(RUN_SYMBOLS) --reports 1000
 	$(RUN_PAGE)
 	$(RUN_JOURNAL)
 	$(RUN_FLEET) --long
@@ -229,4 +234,4 @@ uninstall:
 	@DESTDIR='$(DESTDIR)' scripts/install-tree uninstall '$(PREFIX)'
 
 clean:
-	rm -rf build .build .build-tsan .build-asan
+	rm -rf build .build .build-docs .build-tsan .build-asan

@@ -45,6 +45,8 @@ int main(int count, char **arguments)
     pthread_t thread;
     options.app_id = "org.example.bench";
     options.app_version = "1.0";
+    options.keep_runs = UINT32_MAX;
+    options.keep_bytes = UINT64_MAX;
     options.state_directory = count == 2 ? arguments[1] : NULL;
     if (count != 2 || lg_start(&options, &session) != LG_OK)
         return 2;

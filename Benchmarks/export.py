@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measure exports and symbols: Benchmarks/export.py BUILD_DIR TOOL [--rounds N]
 
-BUILD_DIR has liblaunchguard.a; TOOL is a release build of the tool. One crash, below 64 functions
-and beside three threads, is exported in every format that the tool has, with symbols and without.
-Programs of others read the core file or the export of the same crash. Each round runs every row
-once, in a random order; the ratio of a round is that to the row which the others do the work of:
-the text with symbols.
+BUILD_DIR has liblaunchguard.a, and the agent where it was built; TOOL is a release build of the
+tool. One crash, below 64 functions and beside three threads, is exported in every format that the
+tool has, with symbols and without; its functions and lines are found in every way that the tool
+knows. Programs of others read the core file or the export of the same crash. Each round runs every
+row once, in a random order. A ratio is that to the row which the others do the work of: the text
+with symbols.
 
 cold: no cache of symbols, and the program's file is not in the page cache. warm: after other calls.
 """
@@ -25,6 +26,8 @@ from tool import HERE, measure
 
 LIMIT_S = 60
 REFERENCE = "text, symbols warm"
+MADE_BY_AGENT = "sentry", "otlp"
+CRASHES = 100
 JOURNAL = "/lib/systemd/systemd-journal-remote"
 
 
@@ -41,9 +44,10 @@ def crash(build, folder):
     program, state = folder + "/deep", folder + "/state"
     subprocess.run(["cc", "-O2", "-g", "-D_GNU_SOURCE", "-I" + HERE + "/../include", HERE + "/deep.c", build + "/liblaunchguard.a", "-o", program, "-pthread", "-ldl"],
                    check=True, timeout=LIMIT_S)
-    died = subprocess.run(["sh", "-c", "ulimit -c unlimited; exec ./deep state"], cwd=folder, timeout=LIMIT_S, stderr=subprocess.DEVNULL, check=False)
-    if died.returncode != -signal.SIGSEGV:
-        sys.exit(f"the program that is to crash ended with status {died.returncode}")
+    for name, cores in [("many", "0")] * CRASHES + [("state", "unlimited")]:
+        died = subprocess.run(["sh", "-c", f"ulimit -c {cores}; exec ./deep {name}"], cwd=folder, timeout=LIMIT_S, stderr=subprocess.DEVNULL, check=False)
+        if died.returncode != -signal.SIGSEGV:
+            sys.exit(f"the program that is to crash ended with status {died.returncode}")
     cores = [name for name in os.listdir(folder) if name.startswith("core")]
     return program, state, folder + "/" + cores[0] if cores else None
 
@@ -54,46 +58,51 @@ def formats(tool):
     return re.search(r"--format <format> .*?\(values: ([\w, ]+)\)", text)[1].split(", ")
 
 
-def exported(tool, format, state, path):
+def exported(command, path):
     """Why there is no such export; "": there is, in the file."""
-    result = subprocess.run([tool, "export", "--format", format, "-o", path, state], capture_output=True, text=True, timeout=LIMIT_S, check=False)
-    return "" if result.returncode == 0 else f"the tool does not export {format} (status {result.returncode})"
+    result = subprocess.run([*command, "-o", path], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    return "" if result.returncode == 0 else "the tool says: " + (result.stderr.splitlines() or ["nothing"])[0]
 
 
-def journal(tool, state, folder):
+def journal(export, folder):
     path = folder + "/crash.journal"
     if not os.path.exists(JOURNAL):
         return "", "systemd-journal-remote is not installed"
-    absent = exported(tool, "journal", state, folder + "/crash.export")
+    absent = exported([*export, "--format", "journal"], folder + "/crash.export")
     if not absent and subprocess.run([JOURNAL, "-o", path, folder + "/crash.export"], capture_output=True, timeout=LIMIT_S, check=False).returncode:
         absent = "systemd-journal-remote does not read the export"
     return path, absent
 
 
-def peers(tool, program, state, core, folder):
+def peers(export, program, core, folder):
     def row(name, command, absent=""):
         if not shutil.which(command[0]):
             absent = f"{command[0]} is not installed"
         return Row(name, command, absent=absent, accepted=(0, 1))  # 1: eu-stack lost a thread
 
     no_core = "" if core else "this system leaves no core file in the folder of the program"
-    dump, entries = folder + "/crash.dmp", journal(tool, state, folder)
+    dump, entries = folder + "/crash.dmp", journal(export, folder)
     yield row("eu-stack, of a core", ["eu-stack", "--core", core or "", "-e", program], no_core)
     yield row("eu-stack with lines, of a core", ["eu-stack", "-s", "--core", core or "", "-e", program], no_core)
     yield row("gdb, of a core", ["gdb", "-nx", "-q", "-batch", "-ex", "thread apply all bt", program, core or ""], no_core)
-    yield row("minidump-stackwalk, of a minidump", ["minidump-stackwalk", dump], exported(tool, "minidump", state, dump))
+    yield row("minidump-stackwalk, of a minidump", ["minidump-stackwalk", dump], exported([*export, "--format", "minidump"], dump))
     yield row("coredumpctl info, of a journal", ["coredumpctl", "--no-pager", "--file=" + entries[0], "info"], entries[1])
 
 
-def rows(tool, program, state, core, folder):
+def rows(tool, agent, program, state, core, folder):
+    export = [tool, "export", state]
+    text = [*export, "--format", "text"]
     yield Row("nothing (--version)", [tool, "--version"])
     for format in formats(tool):
-        command = [tool, "export", "--format", format, state]
-        absent = exported(tool, format, state, f"{folder}/{format}")
+        command = [*export, "--format", format] + (["--agent", agent] if format in MADE_BY_AGENT else [])
+        absent = exported(command, f"{folder}/{format}")
         yield Row(f"{format}, no symbols", [*command, "--no-symbols"], absent=absent)
         yield Row(f"{format}, symbols warm", command, absent=absent)
-    yield Row("text, symbols cold", [tool, "export", "--format", "text", state], is_cold=True)
-    yield from peers(tool, program, state, core, folder)
+    yield Row("text, symbols cold", text, is_cold=True)
+    for way in "builtin", "llvm", "swift":
+        yield Row(f"text, symbolizer {way}", [*text, "--symbolizer", way])
+    yield Row(f"list of {CRASHES} such crashes", [tool, "list", folder + "/many"])
+    yield from peers(export, program, core, folder)
 
 
 def forget(program):
@@ -112,10 +121,11 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="launchguard-bench-") as folder:
         program, state, core = crash(options.build, folder)
+        agent = os.path.abspath(options.build + "/Sources/launchguard-agent/launchguard-agent")
         os.environ["HOME"] = folder + "/home"
         os.environ.pop("XDG_CACHE_HOME", None)
         os.environ.pop("DEBUGINFOD_URLS", None)
-        table = list(rows(os.path.abspath(options.tool), program, state, core, folder))
+        table = list(rows(os.path.abspath(options.tool), agent, program, state, core, folder))
         present = [row for row in table if not row.absent]
         times = {row.name: [] for row in present}
         for number in range(options.rounds + 1):

@@ -1,5 +1,6 @@
 /* Makes the files that tool.py lists and prints: argv[2] runs in the directory argv[1] that end in
- * the way argv[3]: stop, crash, or log, which fills a ring log of 16 MiB. */
+ * the way argv[3]: stop, crash, deep, which crashes below 60 functions, or log, which fills a ring
+ * log of 16 MiB. */
 #include <launchguard/launchguard.h>
 
 #include <pthread.h>
@@ -41,6 +42,38 @@ static void fill_ring(void)
         pthread_join(threads[i], NULL);
 }
 
+/* 60 functions, each of which calls the one before. */
+#define LEVEL(name, next)                                                                          \
+    __attribute__((noinline)) static int name(int n)                                               \
+    {                                                                                              \
+        return next(n + 1) + n;                                                                    \
+    }
+#define TEN(t, next)                                                                               \
+    LEVEL(level_##t##0, next)                                                                      \
+    LEVEL(level_##t##1, level_##t##0)                                                              \
+    LEVEL(level_##t##2, level_##t##1)                                                              \
+    LEVEL(level_##t##3, level_##t##2)                                                              \
+    LEVEL(level_##t##4, level_##t##3)                                                              \
+    LEVEL(level_##t##5, level_##t##4)                                                              \
+    LEVEL(level_##t##6, level_##t##5)                                                              \
+    LEVEL(level_##t##7, level_##t##6)                                                              \
+    LEVEL(level_##t##8, level_##t##7)                                                              \
+    LEVEL(level_##t##9, level_##t##8)
+
+__attribute__((noinline)) static int end_here(int n)
+{
+    if (n > 0)
+        abort();
+    return n;
+}
+
+TEN(1, end_here)
+TEN(2, level_19)
+TEN(3, level_29)
+TEN(4, level_39)
+TEN(5, level_49)
+TEN(6, level_59)
+
 static int live(const char *directory, const char *how)
 {
     static const struct rlimit no_core = { 0, 0 };
@@ -60,6 +93,8 @@ static int live(const char *directory, const char *how)
         fill_ring();
     if (strcmp(how, "crash") == 0)
         abort();
+    if (strcmp(how, "deep") == 0)
+        return level_69(1);
     lg_stop(session);
     return 0;
 }

@@ -12,6 +12,7 @@ import argparse
 import glob
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -24,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def make(build, folder):
     program = folder + "/tool-runs"
     subprocess.run(
-        ["cc", "-O2", "-D_GNU_SOURCE", "-I" + HERE + "/../include", HERE + "/tool-runs.c", build + "/liblaunchguard.a",
+        ["cc", "-g", "-O2", "-D_GNU_SOURCE", "-I" + HERE + "/../include", HERE + "/tool-runs.c", build + "/liblaunchguard.a",
          "-o", program, "-pthread", "-ldl"], check=True)
     return program
 
@@ -52,7 +53,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="launchguard-bench-") as folder:
         program = make(options.build, folder)
-        for name, count, how in [("few", 30, "stop"), ("many", options.runs, "stop"), ("crashed", 30, "crash"), ("ring", 1, "log")]:
+        for name, count, how in [("few", 30, "stop"), ("many", options.runs, "stop"), ("crashed", 30, "crash"), ("deep", 1, "deep"), ("ring", 1, "log")]:
             subprocess.run([program, f"{folder}/{name}", str(count), how], check=True)
         subprocess.run(["tar", "-czf", folder + "/few.tar.gz", "-C", folder, "few"], check=True)
         scenes = {
@@ -70,6 +71,8 @@ def main():
             "log of 16 MiB": ["log", folder + "/ring"],
             "log of 16 MiB, JSON": ["log", "--json", folder + "/ring"],
         }
+        for way in ["none", "builtin", "swift"] + ["llvm"] * bool(shutil.which("llvm-symbolizer")):
+            scenes[f"64 frames, {way}"] = ["inspect", "--last", "--symbolizer", way, folder + "/deep"]
         tools = [tool for tool in (options.tool, options.other) if tool]
         cases = [(scene, tool) for scene in scenes for tool in tools]
         times = {case: [] for case in cases}

@@ -88,3 +88,17 @@ func hex(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
+
+/// The bytes that hexadecimal digits stand for; nil: they do not.
+func bytes(hex digits: String) -> [UInt8]? {
+    guard digits.utf8.count % 2 == 0 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.utf8.count / 2)
+    var high: UInt8?
+    for digit in digits.utf8 {
+        guard let value = Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init) else { return nil }
+        if let half = high { bytes.append(half << 4 | value) }
+        high = high == nil ? value : nil
+    }
+    return bytes
+}

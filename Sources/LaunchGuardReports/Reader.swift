@@ -40,11 +40,13 @@ public final class Reader {
     /// Everything that the run file holds.
     ///
     /// - Parameter includingMemory: whether the bytes of the stacks are in the report too: they are
-    ///   many, and they hold what the program worked on.
+    ///   many, and they hold what the program worked on. Without them, redacted values are blanked
+    ///   in the few bytes that each record has around its stack pointer.
     public func run(includingMemory: Bool = false) throws(ReportError) -> RunReport {
         var problems = Problems()
         var report = try parts(of: .all, includingMemory: includingMemory, &problems)
         report.fingerprint = report.verdict?.end == .running ? nil : fingerprint
+        if !includingMemory { blankSecrets(in: &report) }
         do throws(ReportError) {
             report.breadcrumbs = try breadcrumbs(of: report)
             if report.breadcrumbs?.entries.contains(where: { $0.isDamaged == true }) == true { problems.add("ring log", LG_ERR_DAMAGED) }

@@ -30,20 +30,39 @@ struct LLVMSymbolizer: Hashable, Sendable {
     }
 
     /// The locations of those queries that the program can answer; nil when the program does not
-    /// work.
+    /// work. A file that is too much for the program costs no other one its answers.
     func locations(of queries: [Location.Query]) -> [Location.Query: [Location]]? {
         var found: [Location.Query: [Location]] = [:]
+        var works = queries.isEmpty
         for start in stride(from: 0, to: queries.count, by: 512) {
-            let batch = queries[start..<min(start + 512, queries.count)]
-            let inputs = batch.map { "CODE \"\($0.file)\" 0x\(String($0.address, radix: 16))" }
-            guard let output = Subprocess.output(of: program, command + ["--output-style=JSON", "--no-demangle", "--inlines"] + inputs),
-                let answers = try? JSONDecoder().decode([Answer].self, from: Data(output)), answers.count == batch.count
-            else { return nil }
-            for (query, answer) in zip(batch, answers) {
-                found[query] = answer.Symbol?.map(Location.init)
+            let batch = Array(queries[start..<min(start + 512, queries.count)])
+            let files = Dictionary(grouping: batch, by: \.file).values
+            var (answers, ending) = answers(to: batch)
+            if answers == nil, ending != .timeout, files.count > 1 {
+                for queries in files {
+                    guard ending != .timeout else { break }
+                    let part: [Location.Query: [Location]]?
+                    (part, ending) = self.answers(to: queries)
+                    if let part { answers = (answers ?? [:]).merging(part) { $1 } }
+                }
             }
+            // One that does not end is not asked again.
+            guard let answers else { if ending == .timeout { break } else { continue } }
+            works = true
+            found.merge(answers) { $1 }
         }
-        return found
+        return works ? found : nil
+    }
+
+    private func answers(to queries: [Location.Query]) -> (found: [Location.Query: [Location]]?, ending: Subprocess.Ending) {
+        let inputs = queries.map { "CODE \"\($0.file)\" 0x\(String($0.address, radix: 16))" }
+        let arguments = command + ["--output-style=JSON", "--no-demangle", "--inlines"] + inputs
+        let (output, ending) = Subprocess.run(program, arguments, limit: 64 << 20, seconds: 60)
+        guard ending == .status(0), let answers = try? JSONDecoder().decode([Answer].self, from: Data(output)), answers.count == queries.count
+        else { return (nil, ending) }
+        var found: [Location.Query: [Location]] = [:]
+        for (query, answer) in zip(queries, answers) { found[query] = answer.Symbol?.map(Location.init) }
+        return (found, ending)
     }
 
     /// The program's own JSON.

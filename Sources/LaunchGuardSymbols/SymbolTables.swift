@@ -12,8 +12,8 @@ struct SymbolTables {
     private(set) var functions: [UInt64: Function] = [:]
     /// Why a table could not be read, as a sentence; nil: each one was.
     private(set) var problem: String?
-    /// Whether the file has a table at all.
-    private(set) var isThere = false
+    /// Whether the file has a table of more than the symbols for the loader.
+    private(set) var isWhole = false
 
     /// More symbols than this of one table are not looked at.
     private static let symbolLimit: UInt64 = 16 << 20
@@ -25,7 +25,7 @@ struct SymbolTables {
         add(file, sections, to: &nearest, isInner: false)
         var inner = ELFFile(bytes: [])
         if !sections.contains(where: { $0.type == 2 }), let section = sections[name: ".gnu_debugdata"] {
-            isThere = true
+            isWhole = true
             do throws(XZ.Failure) {
                 guard let compressed = file.bytes(of: section, limit: Self.compressedLimit) else { throw XZ.Failure.damaged }
                 inner = ELFFile(bytes: try XZ.bytes(of: compressed, limit: Int(Self.compressedLimit)))
@@ -45,7 +45,7 @@ struct SymbolTables {
         let ends = sections.map(\.end)
         let tables = sections.filter { $0.type == 11 } + sections.filter { $0.type == 2 }
         for table in tables where sections.indices.contains(table.link) {
-            isThere = true
+            isWhole = isWhole || table.type == 2
             let names = sections[table.link]
             let count = min(table.size / 24, Self.symbolLimit)
             for start in stride(from: 0, to: count, by: 1 << 15) {

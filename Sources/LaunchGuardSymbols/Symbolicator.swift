@@ -24,7 +24,8 @@ public struct Symbolicator: Sendable {
     /// have the function and the offset in it.
     ///
     /// - Parameter debugDirectories: folders that are searched by build id
-    ///   (`.build-id/ab/cdef….debug`) and by name, before the path that the report names.
+    ///   (`.build-id/ab/cdef….debug`) and by name, before the path that the report names,
+    ///   `/usr/lib/debug`, and the servers of `DEBUGINFOD_URLS`.
     public init(_ ways: [Way] = [.llvm], debugDirectories: [String] = []) {
         symbolizers = ways.compactMap { way in
             switch way {
@@ -33,7 +34,7 @@ public struct Symbolicator: Sendable {
                 path.contains("/") ? LLVMSymbolizer(program: path, command: command) : LLVMSymbolizer.find(path)
             }
         }
-        finder = ModuleFinder(debugDirectories: debugDirectories)
+        finder = ModuleFinder(debugDirectories: debugDirectories, server: .find())
     }
 
     /// Whether one of the ways to find lines is there.
@@ -90,7 +91,9 @@ public struct Symbolicator: Sendable {
         }
         if !lines.isEmpty, !symbolizers.isEmpty, found.failure == nil {
             let ordered = Set(lines.values).sorted { ($0.file, $0.address) < ($1.file, $1.address) }
-            if let answers = symbolizers.lazy.compactMap({ $0.locations(of: ordered) }).first {
+            var answers: [Location.Query: [Location]]?
+            for symbolizer in symbolizers where answers == nil { answers = symbolizer.locations(of: ordered) }
+            if let answers {
                 for (query, line) in lines { found.locations[query] = answers[line] }
             } else {
                 let names = symbolizers.map(\.program).joined(separator: " and ")
@@ -107,11 +110,11 @@ public struct Symbolicator: Sendable {
     private func addFunctions(of files: [String], to queries: [Location.Query], _ found: inout SymbolCache.Found) {
         var missing = queries
         var problem: String?
-        var hasTable = false
+        var isWhole = false
         for path in files where !missing.isEmpty {
             guard let file = ELFFile(path: path) else { continue }
             let tables = SymbolTables(of: file, at: missing.map(\.address))
-            hasTable = hasTable || tables.isThere
+            isWhole = isWhole || tables.isWhole
             problem = problem ?? tables.problem
             for query in missing {
                 guard let function = tables.functions[query.address] else { continue }
@@ -125,7 +128,7 @@ public struct Symbolicator: Sendable {
         // Without a line, the name is that of the nearest function, whose end nobody looked at.
         for query in missing where found.locations[query]?.last?.line == nil { found.locations[query] = [] }
         guard let first = files.first, missing.contains(where: { found.locations[$0]?.isEmpty != false }) else { return }
-        found.problems[first] = problem ?? (hasTable ? nil : "the file has no symbol table; --debug-dir names the folder of its separate debug file")
+        found.problems[first] = problem ?? (isWhole ? nil : "the file is stripped; name the folder of its separate debug file with --debug-dir, or install its debug symbols")
     }
 
     /// Demangle the names of C++ types in the messages of the reports. This needs no program and no

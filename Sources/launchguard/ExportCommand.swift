@@ -13,8 +13,8 @@ struct ExportCommand: ParsableCommand {
             all threads with their registers, the bytes of their stacks, modules with build ids, signal, memory map and annotations. \
             The bytes of the stacks hold the program's data; redacted values in them are blanked. journal is for systemd-journal-remote, \
             which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it. swift is a line of JSON in the \
-            shape of the Swift runtime's own crash log. sentry is an envelope for Sentry and servers like it, otlp a request in JSON for an OpenTelemetry collector: launchguard-agent writes both, as it sends them, with \
-            ~ in the place of home directories.
+            shape of the Swift runtime's own crash log. sentry is an envelope for Sentry and servers like it, otlp a request in JSON for an \
+            OpenTelemetry collector: launchguard-agent writes both, with ~ in the place of home directories.
 
             Of a state directory, the newest run that died: by a crash, a hang, lack of memory, a kill, a status other than 0 or \
             for an unknown reason. With --all each of them becomes a file in a folder, named as the run file is.
@@ -161,8 +161,7 @@ struct Export {
                 guard var log = ShownRun(run, command.symbols).swiftLog else {
                     throw Impossible(source, "a crash log is of a crash, and the run left no record of one; --format json or text says how it ended")
                 }
-                let memory = try reader.capturedMemory()
-                if !memory.isEmpty { log.capturedMemory = memory }
+                log.capturedMemory = try reader.capturedMemory()
                 return Array(log.text.utf8)
             }
         case .sentry, .otlp:
@@ -199,17 +198,6 @@ struct Export {
             case .tooLarge: self.init(path, "the minidump would be larger than 4 GiB; --format json or text has the rest")
             case .unreadable(let error): throw error
             }
-        }
-    }
-}
-
-extension MinidumpProblem {
-    var words: String {
-        switch self {
-        case .noStack: "a minidump is of stacks, and the run left none; --format json or text says how it ended"
-        case .unknownProcessor: "the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there"
-        case .tooLarge: "the minidump would be larger than 4 GiB; --format json or text has the rest"
-        case .unreadable(let error): "\(error)"
         }
     }
 }

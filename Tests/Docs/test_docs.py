@@ -42,6 +42,17 @@ class Documents(unittest.TestCase):
         self.assertGreater(len(products), 5)
         self.assertEqual(products, set(re.findall(r'"(\w+)"', re.search(r"^CORE = .*\nMODULES = .*", script, re.M)[0])))
 
+    def test_every_public_type_has_a_page(self):
+        """What docc says at its end, of types alone, in no time."""
+        types = 0
+        for catalogue in sorted(ROOT.glob("Sources/*/*.docc")):
+            pages = {page.stem for page in catalogue.rglob("*.md")}
+            for file in sorted(catalogue.parent.rglob("*.swift")):
+                for name in re.findall(r"^public (?:final )?(?:struct|class|actor) (\w+)", file.read_text(), re.M):
+                    types += 1
+                    self.assertTrue(name in pages or file.stem == "SwitchedOff", f"{file.name}: {name} has no page in {catalogue.name}, with groups")
+        self.assertGreater(types, 50)
+
     def test_every_public_function_has_its_contract(self):
         functions = 0
         for header in sorted((ROOT / "include/launchguard").glob("*.h")):
@@ -71,6 +82,21 @@ class Documents(unittest.TestCase):
                     named += 1
                     self.assertRegex(text, rf"\({name}\)|def {name}\(", f"{file} has no {name}")
         self.assertGreater(named, 30)
+
+    def test_the_page_for_those_from_elsewhere_names_what_is_there(self):
+        """docs/FROM-OTHERS.md: every function, constant, option and command of ours."""
+        page = (ROOT / "docs/FROM-OTHERS.md").read_text()
+        headers = "".join(path.read_text() for path in (ROOT / "include/launchguard").glob("*.h"))
+        ours = set(re.findall(r"`(lg_\w+)\(\)`|`(LG_\w+)`", page))
+        self.assertGreater(len(ours), 10)
+        for name in {"".join(pair) for pair in ours} | {"state_directory", "app_version", "keep_first", "keep_stderr", "on_report", "capture"}:
+            self.assertRegex(headers, r"\b%s\b" % name)
+            self.assertIn(name, page)
+        manual = "".join(path.read_text() for path in (ROOT / "docs/man").glob("*")).replace("\\", "")
+        for command in set(re.findall(r"`launchguard ([a-z]+)", page)):
+            self.assertRegex(manual, r"\b%s\b" % command)
+        for name in set(re.findall(r"export --format (\w+)", page)):
+            self.assertIn("| `%s` |" % name, (ROOT / "docs/EXPORT.md").read_text())
 
     def test_the_tests_of_what_survives_are_there(self):
         """docs/SURVIVES.md names tests for every death: "survives; file: `test_name`"."""

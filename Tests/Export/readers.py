@@ -42,10 +42,16 @@ def install(folder, name):
 
 def read(python, name, path):
     """What the reader says of a file, and None; or None, and what it complains of."""
-    result = subprocess.run([python, "-B", __file__, name, path], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    found, complaint = read_each(python, name, [path])
+    return found and found[0], complaint
+
+
+def read_each(python, name, paths):
+    """The same of several files, as a list."""
+    result = subprocess.run([python, "-B", __file__, name, *paths], capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if result.returncode != 0:
         return None, f"status {result.returncode}: {(result.stderr.strip().splitlines() or [''])[-1]}"
-    return json.loads(result.stdout.splitlines()[-1]), None
+    return [json.loads(line) for line in result.stdout.splitlines()[-len(paths):]], None
 
 
 @functools.cache
@@ -160,4 +166,5 @@ def _opentelemetry(path):
 READERS = {"minidump": _minidump, "symbolic": _symbolic, "sentry-sdk": _sentry_sdk, "sentry-relay": _sentry_relay, "opentelemetry-proto": _opentelemetry}
 
 if __name__ == "__main__":
-    print(json.dumps(READERS[sys.argv[1]](sys.argv[2])))
+    for argument in sys.argv[2:]:
+        print(json.dumps(READERS[sys.argv[1]](argument)))

@@ -59,11 +59,15 @@ class ExportCase(OperatorCase):
         self.skipTest(reason)
 
     def read(self, name, path=None):
-        """What a reader says of the file; skips, with the reason, where it cannot be had."""
+        """What a reader says of the file."""
+        return self.read_each(name, [path or self.file])[0]
+
+    def read_each(self, name, paths):
+        """What a reader says of files; skips, with the reason, where it cannot be had."""
         python, reason = readers.install(operator_case.options.tool.parent / "export-readers", name)
         if reason:
             self.leave_out(f"{name} {readers.REQUIREMENTS[name]} cannot be installed: {reason}")
-        found, complaint = readers.read(python, name, path or self.file)
+        found, complaint = readers.read_each(python, name, paths)
         self.assertIsNone(complaint, f"{name} does not read it: {complaint}")
         return found
 
@@ -154,8 +158,11 @@ class Minidump(ExportCase):
         for start in range(len(SECRET) - 7):
             self.assertNotIn(SECRET[start:start + 8], data)
         self.assertIn(b"a mark on the stack", data)
-        for format in ("json", "text", "journal", "swift"):
-            self.assertNotIn(SECRET, self.exported(format, self.state))
+        for format in ("json", "text", "html", "journal", "swift"):
+            data = self.exported(format, self.state)
+            self.assertNotIn(SECRET, data)
+            for start in range(len(SECRET) - 7):
+                self.assertNotIn(SECRET[start:start + 8].hex().encode(), data, f"{format} has bytes of it")
 
     def test_unknown_redaction(self):
         """Damage that hides which keys are redacted leaves no bytes of stacks."""

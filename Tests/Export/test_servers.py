@@ -201,7 +201,11 @@ class Sentry(ServerCase):
     def test_size(self):
         """Sentry takes an event of 1 MiB: the outermost frames of the other threads give way, and
         are in the attachment."""
-        run = self.ended("many", -signal.SIGSEGV)
+        folder = self.directory / ("a-long-name-" * 12)
+        folder.mkdir()
+        program = shutil.copy(operator_case.options.victim, folder)
+        self.assertEqual(operator_case.run([program, self.state, "many"]).status, -signal.SIGSEGV)
+        run = self.inspected()
         self.exported("sentry", self.state)
         envelope = self.read("sentry-sdk")
         self.assertLess(len(envelope["items"][0][1]), 1 << 20)
@@ -213,6 +217,7 @@ class Sentry(ServerCase):
         for thread, frames in others.items():
             self.assertGreater(len(shown[thread]), 9)
             self.assertEqual(shown[thread], frames[:len(shown[thread])])
+        self.assertLess(sum(map(len, shown.values())), sum(map(len, others.values())), "nothing gave way: the test shows nothing")
         self.assertEqual({thread["threadID"]: [number(frame["lookup"]) for frame in thread["stack"]["frames"]] for thread in attachment["crash"]["threads"]}, others)
         self.assertEqual(self.addresses(event["exception"]["values"][0]["stacktrace"]), [number(frame["lookup"]) for frame in self.moment(run)[1]])
 
@@ -452,21 +457,32 @@ class Choice(ServerCase):
 class Hostile(ServerCase):
     """Whatever is in the file, what is written is read without an error."""
 
-    def taken(self, path, name):
-        written = 0
+    def setUp(self):
+        super().setUp()
+        self.written = {format: [] for format in FORMATS}
+
+    def write(self, path, name):
         for format in FORMATS:
-            self.file.unlink(missing_ok=True)
-            result = self.export(format, "-o", self.file, path)
+            file = self.directory / f"{len(self.written[format])}.{format}"
+            result = self.export(format, "-o", file, path)
             self.assertIn(result.status, (0, NOT_FOUND, DAMAGED), f"{name} as {format}: {result}")
-            self.assertEqual(self.file.exists(), result.errors == "", f"{name} as {format}: {result}")
-            if self.file.exists():
-                written += 1
-                self.event() if format == "sentry" else self.read("opentelemetry-proto")
-        return written
+            self.assertEqual(file.exists(), result.errors == "", f"{name} as {format}: {result}")
+            if file.exists():
+                self.written[format].append(file)
+
+    def read_written(self):
+        self.read_each("opentelemetry-proto", self.written["otlp"])
+        events = []
+        for envelope in self.read_each("sentry-sdk", self.written["sentry"]):
+            events.append(self.directory / f"{len(events)}.json")
+            events[-1].write_text(envelope["items"][0][1])
+        self.assertEqual([found["errors"] for found in self.read_each("sentry-relay", events)], [[]] * len(events))
+        return len(events)
 
     def test_golden_files(self):
-        for path in GOLDEN[::6]:
-            self.assertEqual(self.taken(path, path), 2)
+        for path in GOLDEN[::3]:
+            self.write(path, path)
+        self.assertEqual(self.read_written(), len(GOLDEN[::3]))
 
     def test_damaged_files(self):
         seed = random.randrange(1 << 32)
@@ -474,16 +490,28 @@ class Hostile(ServerCase):
         draw = random.Random(seed)
         path = self.directory / "damaged.lgrun"
         self.ended("crash", -signal.SIGSEGV)
-        fresh, = (self.state / "runs").iterdir()
-        written = 0
-        for count in range(6):
+        (fresh,) = (self.state / "runs").iterdir()
+        for count in range(8):
             whole = draw.choice([*GOLDEN, fresh, fresh, fresh])
             data = bytearray(whole.read_bytes())
             for _ in range(draw.randrange(1, 200)):
-                data[draw.randrange(len(data))] = draw.randrange(256)
+                # The identity is spared: without one there is no report.
+                data[draw.randrange(4096, len(data))] = draw.randrange(256)
             path.write_bytes(data[:draw.randrange(len(data))] if draw.random() < .2 else data)
-            written += self.taken(path, f"seed {seed}, {count}: {whole}")
-        self.assertGreater(written, 0)
+            self.write(path, f"seed {seed}, {count}: {whole}")
+        self.assertGreater(self.read_written(), 0)
+
+    def test_no_identity(self):
+        """Where the damage leaves open which run it was, the tool says so."""
+        path = self.directory / "damaged.lgrun"
+        data = bytearray(GOLDEN[0].read_bytes())
+        place = data.index(b"org.example.writer")
+        data[place] ^= 0xFF
+        path.write_bytes(data)
+        for format in FORMATS:
+            result = self.export(format, "-o", self.file, path)
+            self.assertEqual((result.status, self.file.exists()), (DAMAGED, False), result)
+            self.assertIn("the damage leaves open which run this is", result.errors)
 
     def test_other_files(self):
         for path in [ROOT / "Tests/Golden/v2.0/ledger.lg", "/dev/null", self.directory, self.directory / "none", pathlib.Path(__file__)]:

@@ -7,8 +7,6 @@ import Testing
 
     /// The entries, as a reader takes them apart; nil: it cannot.
     private func parsed(_ run: RunReport) -> [[(name: String, value: String)]]? {
-        var run = run
-        run.fingerprint = "0123"
         var rest = JournalExport(run).bytes[...]
         var entries: [[(String, String)]] = [[]]
         while !rest.isEmpty {
@@ -34,6 +32,7 @@ import Testing
 
     private func whole() throws -> RunReport {
         var run = try Sample.surrounded()
+        run.fingerprint = "0123"
         run.annotations = [Annotation(key: "document", value: "letter.txt"), Annotation(redacted: "token")]
         run.breadcrumbs?.entries[0].category = "network"
         run.breadcrumbs?.entries[0].fields = [.init(key: "url", value: "x"), .init(key: "token", value: nil)]

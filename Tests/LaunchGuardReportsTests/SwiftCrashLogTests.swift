@@ -36,7 +36,7 @@ import Testing
         run.crash?.framePointerStack?.frames[1].symbols = [Symbol(name: "evil\"\n\u{1B}[31m\u{202E}", offset: 1)]
         run.crash?.framePointerStack?.innermost = 0
         run.crash?.memoryMap?.mappings[0].end = Address(UInt64.max)
-        run.modules?.append(run.modules![0])
+        run.modules? += [Sample.module]
         let log = try #require(SwiftCrashLog(run))
         #expect(log.threads[0].frames.contains { $0.kind == "omittedFrames" && $0.count == 90 })
         #expect(log.threads[0].frames.last?.kind == "truncated")

@@ -45,7 +45,7 @@ import Testing
             #expect(found == expected, "\(name)")
         }
         let bare = try Self.tables(of: programs.path("cpp-stripped"), at: [hidden.start])
-        #expect(bare.functions.isEmpty && bare.isThere && bare.problem == nil)
+        #expect(bare.functions.isEmpty && !bare.isWhole && bare.problem == nil)
     }
 
     @Test func compressedSymbolsSayWhatIsWrong() throws {
@@ -79,7 +79,7 @@ import Testing
     @Test func changedFilesDoNoHarm() throws {
         let programs = try Programs.made()
         try programs.run("xz -kf c.so; objcopy --add-section .gnu_debugdata=c.so.xz c.so c-mini.so; strip c-mini.so")
-        let rounds = ProcessInfo.processInfo.environment["LAUNCHGUARD_LONG"] == nil ? 300 : 20_000
+        let rounds = ProcessInfo.processInfo.environment["LAUNCHGUARD_LONG"] == nil ? 300 : 5000
         let seed = UInt64.random(in: 0...UInt64.max)
         print("changedFilesDoNoHarm: \(rounds) rounds with the seed \(seed)")
         var random = Seeded(state: seed)

@@ -48,9 +48,8 @@ import Testing
             """
         let folder = try TemporaryFolder()
         let path = try folder.write(Array(script.utf8), "llvm-symbolizer")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         let queries = [Location.Query(file: "/a", address: 0x10), .init(file: "/a", address: 0x20)]
-        let found = try #require(LLVMSymbolizer(program: path).locations(of: queries))
+        let found = try #require(LLVMSymbolizer(program: "/bin/sh", command: [path]).locations(of: queries))
         #expect(queries.map { found[$0]?.first?.name } == ["f", "g"] && queries.map { found[$0]?.first?.file } == [nil, "/src/g.c"])
     }
 

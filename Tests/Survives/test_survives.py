@@ -20,6 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMIT_S = 120
 SEGV, ABRT, KILL, TERM, QUIT = signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGTERM, signal.SIGQUIT
+WHOLE = 0x1fe  # stages 1 to 8 of a record, as bits
 HEADER = ["death", "crash record", "stacks", "breadcrumb", "annotation", "counts", "the next start says", "with a witness"]
 
 
@@ -63,14 +64,17 @@ def stacks_of_a_hang(run):
     return any(snapshot and snapshot.get("threads") for snapshot in run.get("snapshots") or [])
 
 
-# death: way of the victim, what somebody else does, wait status
+# death: way of the victim, what somebody else does, wait status; the largest file it may make
 ROWS = {
     "SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS": ("fault", None, -SEGV),
     "`abort()`, `assert()`, an exception that nobody catches": ("abort", None, -ABRT),
     "overflow of a stack": ("overflow", None, -SEGV),
     "a damaged heap, when libc notices": ("heap", None, -ABRT),
     "a crash, and the program's own handler then waits for ever": ("handler", None, -SEGV),
+    "a crash, and SIGKILL before its handlers are done": ("patient", kill_when(lambda run: (run.get("crash") or {}).get("stages") == WHOLE), -KILL),
     "a crash, after somebody cut the run file": ("cut", None, -SEGV),
+    "a crash of a run for which there was little space": ("fault", None, -SEGV, 120000),
+    "a crash before `lg_start()`": ("early", None, -SEGV),
     "SIGKILL, by whomever": ("kill", None, -KILL),
     "a loop that hangs, then SIGKILL": ("hang", kill_when(stacks_of_a_hang), -KILL),
     "a job beyond its deadline, then SIGKILL": ("deadline", kill_when(stacks_of_a_hang), -KILL),
@@ -86,25 +90,28 @@ ROWS = {
 
 class Case:
     def __init__(self, death):
-        self.death, (self.way, self.outside, self.status) = death, ROWS[death]
+        self.death, (self.way, self.outside, self.status, *limit) = death, ROWS[death]
+        self.limit = (limit or [resource.RLIM_INFINITY])[0]
 
     def cells(self):
         with tempfile.TemporaryDirectory(prefix="launchguard-survives-") as folder:
             state = pathlib.Path(folder) / "state"
             pid, status = self.die(state)
             assert status == self.status, "%s: ended with %s" % (self.death, status)
-            (file,) = (state / "runs").iterdir()
-            run = dump_of(file)
+            if not state.exists():
+                return [self.death, *left({}), "no", "nothing: there is no run", "–"]
+            files = list((state / "runs").iterdir())
+            run = dump_of(files[0]) if files else {}
             shutil.copytree(state, state.with_name("witnessed"))
-            said = self.next_start(state, file)
+            said = self.next_start(state)
             stored = ctypes.CDLL(str(options.library)).lg_witness(str(state.with_name("witnessed")).encode(), pid, -status if status < 0 else status << 8)
             assert stored == 0 or not run, "lg_witness: %d" % stored
-            witnessed = self.next_start(state.with_name("witnessed"), file)
+            witnessed = self.next_start(state.with_name("witnessed"))
         return [self.death, *left(run), said[0], said[1], witnessed[1] if stored == 0 else "–"]
 
     def die(self, state):
         child = subprocess.Popen([options.victim, state, self.way], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+                                 preexec_fn=self.limits)
         begun = time.monotonic()
         try:
             if self.outside:
@@ -118,7 +125,11 @@ class Case:
             child.wait()
             child.stdout.close()
 
-    def next_start(self, state, file):
+    def limits(self):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (self.limit, self.limit))
+
+    def next_start(self, state):
         """Whether the end counts, and how the next start says that the run ended."""
         done = subprocess.run([options.victim, state, "next"], stdout=subprocess.PIPE, text=True, timeout=LIMIT_S)
         kept, streak, unknown = done.stdout.split()

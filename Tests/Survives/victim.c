@@ -102,6 +102,7 @@ static void deadlock(int number) {
 }
 
 static void crash_with_lock(void) {
+    printf("ready\n");
     pthread_mutex_lock(&lock);
     fault();
 }
@@ -117,6 +118,7 @@ static const struct way {
     { "overflow", overflow_stack, 0, NULL },
     { "heap", corrupt_heap, 0, NULL },
     { "handler", crash_with_lock, SIGSEGV, deadlock },
+    { "patient", crash_with_lock, SIGSEGV, deadlock },
     { "kill", kill_itself, 0, NULL },
     { "wait", wait_for_ever, 0, NULL },
     { "slow", end_slowly, SIGTERM, ignore },
@@ -143,12 +145,13 @@ int main(int count, char **arguments) {
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
         if (strcmp(ways[i].name, arguments[2]) == 0) way = &ways[i];
     if (way && way->handler) signal(way->signal, way->handler);
+    if (strcmp(arguments[2], "early") == 0) fault();
 
     lg_options options = LG_OPTIONS_INIT;
     options.app_id = "org.example.survives";
     options.state_directory = state;
     options.hang_launching_ms = 500;
-    options.handler_ms = 1000;
+    options.handler_ms = strcmp(arguments[2], "patient") == 0 ? 600000 : 1000;
     lg_start(&options, &session);
     lg_launch_options launch_options = LG_LAUNCH_OPTIONS_INIT;
     launch_options.finish = LG_FINISH_MARK;

@@ -1,13 +1,17 @@
 /* The innermost places of the program in a walk: docs/FINGERPRINT.md. */
 #include "read/innermost.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of a recursion without end, so many frames show the calls that recur. */
 #define RECURRING 64u
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 /* Modules that are the same for every program, by the begin of their names. No letter follows
  * there, unless the name is that of a family. */
@@ -22,7 +26,7 @@ static bool is_common(const char *name)
         if (strncmp(name, family[i], strlen(family[i])) == 0)
             return true;
     for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
-        if (strncmp(name, one[i], strlen(one[i])) == 0 && !isalpha((unsigned char)name[strlen(one[i])]))
+        if (strncmp(name, one[i], strlen(one[i])) == 0 && !is_letter(name[strlen(one[i])]))
             return true;
     return false;
 }

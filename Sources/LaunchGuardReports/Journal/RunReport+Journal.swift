@@ -38,7 +38,7 @@ extension RunReport {
         entry.add("COREDUMP_UID", identity?.userID)
         entry.add("COREDUMP_GID", UInt32.max)
         entry.add("COREDUMP_SIGNAL", signal.number)
-        entry.add("COREDUMP_SIGNAL_NAME", signal.name)
+        entry.add(escaped: "COREDUMP_SIGNAL_NAME", signal.name)
         entry.add("COREDUMP_TIMESTAMP", time.map { $0.nanoseconds / 1000 })
         entry.add(escaped: "COREDUMP_COMM", processName)
         entry.add(escaped: "COREDUMP_EXE", identity?.executable)

@@ -51,17 +51,7 @@ struct MinidumpMemory {
 
     /// From hexadecimal digits; nil: none, or beyond the last address.
     private static func stretch(_ start: Address, _ digits: String?, _ thread: Int32?) -> Stretch? {
-        guard let digits = digits?.utf8, digits.count >= 2, digits.count % 2 == 0,
-            !start.value.addingReportingOverflow(UInt64(digits.count / 2)).overflow
-        else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        var high: UInt8?
-        for digit in digits {
-            guard let value = Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init) else { return nil }
-            if let half = high { bytes.append(half << 4 | value) }
-            high = high == nil ? value : nil
-        }
+        guard let digits, let bytes = LaunchGuardReports.bytes(hex: digits), !bytes.isEmpty, !start.value.addingReportingOverflow(UInt64(bytes.count)).overflow else { return nil }
         return Stretch(start: start.value, bytes: bytes, threadID: thread)
     }
 }

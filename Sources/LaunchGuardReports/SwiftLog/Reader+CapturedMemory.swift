@@ -1,9 +1,10 @@
 extension Reader {
     /// The 16 bytes at each address that a register of the crashed thread held, as far as the
-    /// record has them, as hexadecimal digits by the address. Redacted values in them are blanked.
-    package func capturedMemory() throws(ReportError) -> [String: String] {
+    /// record has them, as hexadecimal digits by the address; nil: none. Redacted values in them
+    /// are blanked.
+    package func capturedMemory() throws(ReportError) -> [String: String]? {
         let run = try run(includingMemory: true)
-        guard let crash = run.fatalCrash else { return [:] }
+        guard let crash = run.fatalCrash else { return nil }
         let recorded = run.recordedCrash
         let memory = MinidumpMemory([crash, recorded == crash ? nil : recorded].compactMap(\.self), without: MinidumpSecrets(redactedValues()))
         var captured: [String: String] = [:]
@@ -13,6 +14,6 @@ extension Reader {
             let first = Int(start - stretch.start)
             captured[register.value.description] = hex(stretch.bytes[first..<first + 16])
         }
-        return captured
+        return captured.isEmpty ? nil : captured
     }
 }

@@ -74,7 +74,7 @@ enum ProgramCheck {
                     "link it with -Wl,--build-id"))
         }
         let debug = buildID.map { "/usr/lib/debug/.build-id/\($0.prefix(2))/\($0.dropFirst(2)).debug" }
-        if !program.hasSymbols, debug.flatMap({ FileFacts($0) }) == nil {
+        if !program.hasSymbols, !program.sections.contains(".gnu_debugdata"), debug.flatMap({ FileFacts($0) }) == nil {
             findings.append(
                 Finding(
                     .note, "program.symbols", "\(path) is stripped, and its debug file is not on this machine: frames are module and offset here",
