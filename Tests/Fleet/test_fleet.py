@@ -587,16 +587,35 @@ class Long(FleetCase):
     def setUp(self):
         super().setUp()
         if not operator_case.options.long:
-            self.leave_out("only in make long: 10,000 runs")
+            self.leave_out("only in make long")
+
+    def test_many_runs(self):
         ends = list(ENDS)
         for index in range(self.COUNT):
             self.copy(ends[index * 7 % 11 % len(ends)], f"d{index // 100}", index % 100 + 1, index % 30, f"1.{index % 5}", f"{index // 100 + 1:032x}")
-        self.devices = self.write_copies()
+        devices = self.write_copies()
+        self.interrupt(devices)
+        self.collect(devices)
+        self.assertEqual(self.query("SELECT count(*) FROM run"), [(self.COUNT,)])
+        self.check_database()
+        self.database.unlink()
+        shown, seconds = self.collect_on_terminal(devices)
+        print(f"collect of {self.COUNT} runs: {seconds:.1f} s")
+        self.assertIn(b" runs collected", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+        self.check_database()
+        start = time.monotonic()
+        groups = self.top()
+        print(f"top: {time.monotonic() - start:.2f} s")
+        self.assertEqual(sum(group["runs"] for group in groups), sum(end != "clean" for end, *_ in self.copied))
+        # Nothing of the progress where standard error is no terminal.
+        self.assertEqual(self.collect(devices).errors, "")
 
-    def test_many_runs(self):
+    def collect_on_terminal(self, devices):
         start = time.monotonic()
         master, terminal = pty.openpty()
-        process = subprocess.Popen([operator_case.options.tool, "collect", "--into", self.database, self.devices], stdout=subprocess.PIPE, stderr=terminal, text=True)
+        process = subprocess.Popen([operator_case.options.tool, "collect", "--into", self.database, devices], stdout=subprocess.PIPE, stderr=terminal, text=True)
+        self.addCleanup(process.kill)
         os.close(terminal)
         shown = b""
         try:
@@ -606,20 +625,12 @@ class Long(FleetCase):
             pass  # the terminal is closed
         os.close(master)
         output = process.communicate(timeout=operator_case.LIMIT_S)[0]
-        print(f"collect of {self.COUNT} runs: {time.monotonic() - start:.1f} s")
         self.assertEqual((process.returncode, output.count(f"{self.COUNT} of them new")), (0, 1), output)
-        self.assertIn(b" runs collected", shown)
-        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
-        self.check_database()
-        start = time.monotonic()
-        groups = self.top()
-        print(f"top: {time.monotonic() - start:.2f} s")
-        self.assertEqual(sum(group["runs"] for group in groups), sum(end != "clean" for end, *_ in self.copied))
-        # Nothing of the progress where standard error is no terminal.
-        self.assertEqual(self.collect(self.devices).errors, "")
+        return shown, time.monotonic() - start
 
-    def test_interrupted(self):
-        process = subprocess.Popen([operator_case.options.tool, "collect", "--into", self.database, self.devices], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def interrupt(self, devices):
+        """Ctrl-C while runs are collected."""
+        process = subprocess.Popen([operator_case.options.tool, "collect", "--into", self.database, devices], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.communicate, timeout=operator_case.LIMIT_S)
         self.addCleanup(process.kill)
         limit = time.monotonic() + operator_case.LIMIT_S
@@ -638,21 +649,22 @@ class Long(FleetCase):
         self.check_database()
         kept = self.query("SELECT count(*) FROM run")[0][0]
         self.assertTrue(0 < kept < self.COUNT, kept)
-        self.collect(self.devices)
-        self.assertEqual(self.query("SELECT count(*) FROM run"), [(self.COUNT,)])
 
     def test_bomb(self):
+        for number in range(1, 4):
+            self.copy("write", "d", number)
+        devices = self.write_copies()
         bomb = self.directory / "bomb.tar.gz"
-        with tarfile.open(bomb, "w:gz", compresslevel=1) as tar:
+        with tarfile.open(bomb, "w:gz", compresslevel=1) as tar, open("/dev/zero", "rb") as zeros:
             for number in range(3):
                 info = tarfile.TarInfo(f"state/runs/0000000{number}-x.lgrun")
                 info.size = 250 << 20
-                tar.addfile(info, open("/dev/zero", "rb"))
+                tar.addfile(info, zeros)
         scratch = self.directory / "scratch"
         scratch.mkdir()
-        result = self.collect(bomb, self.devices / "d0", status=NOT_FOUND, TMPDIR=str(scratch))
+        result = self.collect(bomb, devices, status=NOT_FOUND, TMPDIR=str(scratch))
         self.assertIn("bomb.tar.gz: it holds more than", result.errors)
-        self.assertEqual(self.query("SELECT count(*) FROM run"), [(100,)])
+        self.assertEqual(self.query("SELECT count(*) FROM run"), [(3,)])
         self.assertEqual(list(scratch.iterdir()), [])
 
 
