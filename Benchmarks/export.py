@@ -124,7 +124,6 @@ def main():
         agent = os.path.abspath(options.build + "/Sources/launchguard-agent/launchguard-agent")
         os.environ["HOME"] = folder + "/home"
         os.environ.pop("XDG_CACHE_HOME", None)
-        os.environ["LAUNCHGUARD_AGENT"] = os.path.abspath(options.build + "/Sources/launchguard-agent/launchguard-agent")
         os.environ.pop("DEBUGINFOD_URLS", None)
         table = list(rows(os.path.abspath(options.tool), agent, program, state, core, folder))
         present = [row for row in table if not row.absent]

@@ -94,17 +94,16 @@ struct Ranking {
 
     var page: FiguresPage {
         var page = FiguresPage(title: "What a fleet died of", subtitle: summary)
-        let columns = (pair == nil ? [] : ["Change"]) + ["Runs", "Devices", "Versions", "Trend", "Cause", "Application", "Fingerprint"]
-        page.tables.append(
-            .init(
-                id: "ranking", title: pair.map { "\($0.old) and \($0.new)" } ?? "The most frequent first", columns: columns,
-                rows: groups.map { group in
-                    (group.change.map { [.text("\($0.kind.rawValue): \($0.words(pair))")] } ?? []) + [
-                        .number(group.runs), .number(group.devices), .text(group.versions), .bars(group.trend), .text(group.cause), .text(group.app),
-                        .code(group.fingerprint),
-                    ]
-                },
-                note: groups.first?.trendEnd.map { "The trend is of the \(Trend.days) days up to \($0)." }))
+        let apps = Set(groups.map(\.app)).count > 1
+        // A phone shows the first ones.
+        let columns = ["Runs", "Cause"] + (pair == nil ? [] : ["Change"]) + ["Trend", "Devices", "Versions"] + (apps ? ["Application"] : []) + ["Fingerprint"]
+        let rows = groups.map { group -> [FiguresPage.Cell] in
+            let change = group.change.map { [FiguresPage.Cell.text("\($0.kind.rawValue): \($0.words(pair))")] } ?? []
+            let app = apps ? [FiguresPage.Cell.text(group.app)] : []
+            return [.number(group.runs), .text(group.cause)] + change + [.bars(group.trend), .number(group.devices), .text(group.versions)] + app + [.code(group.fingerprint)]
+        }
+        let note = groups.first?.trendEnd.map { "The trend is of the \(Trend.days) days up to \($0)." }
+        page.tables.append(.init(id: "ranking", title: pair.map { "\($0.old) and \($0.new)" } ?? "The most frequent first", columns: columns, rows: rows, note: note))
         return page
     }
 }

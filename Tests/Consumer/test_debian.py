@@ -80,6 +80,9 @@ class Debian(unittest.TestCase):
         self.assertEqual(died.returncode, -signal.SIGSEGV, died.stdout)
         self.assertRegex(self.said("launchguard inspect /tmp/state/runs/*"), "(?i)null pointer|fault.null_write")
         self.assertIn("crash", self.said("launchguard list /tmp/state"))
+        # The commands of the program in libexec.
+        self.assertIn("1 run in 1 state directory", self.said("launchguard collect --into /tmp/fleet.db /tmp/state"))
+        self.assertIn("1× on 1 device", self.said("launchguard top /tmp/fleet.db"))
         # The catalogue needs the shared library of its own version.
         self.assertIn("null-write", self.said("launchguard-faults --list"))
         self.purged()

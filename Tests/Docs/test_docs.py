@@ -42,6 +42,17 @@ class Documents(unittest.TestCase):
         self.assertGreater(len(products), 5)
         self.assertEqual(products, set(re.findall(r'"(\w+)"', re.search(r"^CORE = .*\nMODULES = .*", script, re.M)[0])))
 
+    def test_every_public_type_has_a_page(self):
+        """What docc says at its end, of types alone, in no time."""
+        types = 0
+        for catalogue in sorted(ROOT.glob("Sources/*/*.docc")):
+            pages = {page.stem for page in catalogue.rglob("*.md")}
+            for file in sorted(catalogue.parent.rglob("*.swift")):
+                for name in re.findall(r"^public (?:final )?(?:struct|class|actor) (\w+)", file.read_text(), re.M):
+                    types += 1
+                    self.assertTrue(name in pages or file.stem == "SwitchedOff", f"{file.name}: {name} has no page in {catalogue.name}, with groups")
+        self.assertGreater(types, 50)
+
     def test_every_public_function_has_its_contract(self):
         functions = 0
         for header in sorted((ROOT / "include/launchguard").glob("*.h")):

@@ -61,6 +61,30 @@ static const char *behind_line_number(const char *text)
     return NULL;
 }
 
+/* The name of a function at the start of an assertion's text. Compilers write the types around the
+ * name each in their way. */
+static const char *name_of_function(const char *text, size_t *ret_size)
+{
+    static const char of_gcc[] = "{anonymous}::", of_clang[] = "(anonymous namespace)::";
+    const char *begin = text, *end = text;
+    for (;;) {
+        end += strcspn(end, "(:\n");
+        if (strncmp(end, of_clang, strlen(of_clang)) == 0)
+            begin = end += strlen(of_clang);
+        else if (strncmp(end, "::", 2) == 0)
+            end += 2;
+        else
+            break;
+    }
+    for (const char *at = begin; at < end; at++)
+        if (*at == ' ' || *at == '*' || *at == '&')
+            begin = at + 1;
+    if (strncmp(begin, of_gcc, strlen(of_gcc)) == 0)
+        begin += strlen(of_gcc);
+    *ret_size = (size_t)(end - begin);
+    return begin;
+}
+
 /* The text of an assertion without the name of the program, and that of fatalError() with words,
  * name their place better than an address, which changes with each build. The folder of the file
  * and the line may change too. */
@@ -78,9 +102,12 @@ static bool name_place(const char *text, bool is_assert, char ret_line[LG__WORDI
     snprintf(ret_line, LG__WORDING_BYTES, "%.*s", (int)(rest - begin), begin);
     normalise(ret_line, file);
     /* an expression is the same each time; words may have data */
-    if (is_assert)
-        snprintf(said, sizeof said, "%.*s", (int)strcspn(rest, "\n"), rest);
-    else
+    const char *expression = is_assert ? strstr(rest, ": Assertion `") : NULL;
+    if (expression) {
+        size_t size;
+        const char *name = name_of_function(rest, &size);
+        snprintf(said, sizeof said, "%.*s%.*s", (int)size, name, (int)strcspn(expression, "\n"), expression);
+    } else
         normalise(rest, said);
     snprintf(ret_line, LG__WORDING_BYTES, "%.200s%.300s", file, said);
     return true;

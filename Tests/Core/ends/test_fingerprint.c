@@ -90,8 +90,11 @@ KEPT static void inner_4(void) { inner_3(); __asm__ volatile(""); }
 KEPT static void inner_5(void) { inner_4(); __asm__ volatile(""); }
 KEPT static void outer_1(void) { inner_5(); __asm__ volatile(""); }
 KEPT static void outer_2(void) { inner_5(); __asm__ volatile("nop"); }
-KEPT static void near_1(void) { crash_here(); __asm__ volatile(""); }
-KEPT static void near_2(void) { crash_here(); __asm__ volatile("nop"); }
+/* No leaf: a walk by frame pointers leaves out the caller of one. */
+KEPT static void touch(void) { __asm__ volatile(""); }
+KEPT static void crash_with_frame(void) { touch(); *nowhere = 1; __asm__ volatile(""); }
+KEPT static void near_1(void) { crash_with_frame(); __asm__ volatile(""); }
+KEPT static void near_2(void) { crash_with_frame(); __asm__ volatile("nop"); }
 
 static void body_callers(void *argument)
 {
@@ -138,6 +141,7 @@ static void test_messages(void **state)
 struct said {
     const char *expression, *file;
     unsigned line;
+    const char *function;
 };
 
 static void body_asserts(void *argument)
@@ -145,12 +149,12 @@ static void body_asserts(void *argument)
     const struct said *said = argument;
     begin();
     close(STDERR_FILENO);
-    __assert_fail(said->expression, said->file, said->line, "resize");
+    __assert_fail(said->expression, said->file, said->line, said->function);
 }
 
 KEPT static void assert_elsewhere(const struct said *said)
 {
-    __assert_fail(said->expression, said->file, said->line, "resize");
+    __assert_fail(said->expression, said->file, said->line, said->function);
 }
 
 static void body_asserts_elsewhere(void *said)
@@ -164,11 +168,21 @@ static void body_asserts_elsewhere(void *said)
 static void test_assertions(void **state)
 {
     (void)state;
-    static const struct said one = { "rows > 0", "/build/1/player.c", 17 }, same = { "rows > 0", "../player.c", 21 },
-                             other = { "rows > 1", "../player.c", 17 }, elsewhere = { "rows > 0", "../decoder.c", 17 };
+    static const struct said one = { "rows > 0", "/build/1/player.c", 17, "resize" }, same = { "rows > 0", "../player.c", 21, "resize" },
+                             other = { "rows > 1", "../player.c", 17, "resize" }, elsewhere = { "rows > 0", "../decoder.c", 17, "resize" },
+                             function = { "rows > 0", "../player.c", 17, "rotate" };
+    /* by gcc and by clang */
+    static const struct said of_c = { "rows > 0", "player.c", 17, "int *resize(long)" },
+                             of_gcc = { "rows > 0", "player.cpp", 9, "std::list<T> {anonymous}::table<T>::resize(T) [with T = int]" },
+                             of_clang = { "rows > 0", "player.cpp", 9, "std::list<T> (anonymous namespace)::table<T>::resize(T) [T = int]" },
+                             of_other = { "rows > 0", "player.cpp", 9, "std::list<T> (anonymous namespace)::table<T>::rotate(T) [T = int]" };
     expect_equal(body_asserts, (uintptr_t)&one, body_asserts_elsewhere, (uintptr_t)&same);
     expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&other);
     expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&elsewhere);
+    expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&function);
+    expect_equal(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&of_c);
+    expect_equal(body_asserts, (uintptr_t)&of_gcc, body_asserts, (uintptr_t)&of_clang);
+    expect_different(body_asserts, (uintptr_t)&of_clang, body_asserts, (uintptr_t)&of_other);
 }
 
 KEPT static void crash_at(volatile int *at) { *at = 3; __asm__ volatile(""); }
