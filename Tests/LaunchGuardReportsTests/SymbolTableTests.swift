@@ -18,6 +18,16 @@ import Testing
         }
     }
 
+    @Test func behindAFunctionThereIsNone() throws {
+        let programs = try Programs.made()
+        let path = programs.path("c.so")
+        let last = try #require(Self.functions(of: path).max { $0.start < $1.start })
+        let addresses = [last.start - 1, last.start + last.size - 1, last.start + last.size, .max]
+        let found = try Self.tables(of: path, at: addresses).functions
+        #expect(addresses.map { found[$0]?.name == last.name } == [false, true, false, false])
+        #expect(found[last.start + last.size] == nil)
+    }
+
     /// What is left of the symbols: those of the loader, or those that are compressed.
     @Test func strippedProgramsHaveWhatIsLeft() throws {
         let programs = try Programs.made()
