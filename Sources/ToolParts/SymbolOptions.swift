@@ -27,10 +27,17 @@ package struct SymbolOptions: ParsableArguments {
 
     package func validate() throws {
         guard !noSymbols || symbolizer == nil else { throw ValidationError("--no-symbols and --symbolizer contradict each other.") }
-        guard symbolizer == nil || ways == nil || Symbolicator(ways ?? []).hasLines || symbolizer == "builtin" else {
+        guard symbolizer == nil || isThere else {
             let there = Symbolicator([.llvm]).hasLines ? "llvm, swift, builtin and none" : "swift, builtin and none; llvm-symbolizer is not installed"
             throw ValidationError("--symbolizer: \(symbolizer ?? "") is no program that can be run. There are here: \(there).")
         }
+    }
+
+    /// Whether the chosen way is there.
+    private var isThere: Bool {
+        guard let ways, symbolizer != "builtin" else { return true }
+        if case .program(let path, _)? = ways.first, path.contains("/") { return ProgramBeside.isProgram(path) }
+        return Symbolicator(ways).hasLines
     }
 
     /// The ways to find lines; nil: no symbols at all.

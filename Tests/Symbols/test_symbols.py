@@ -300,6 +300,8 @@ class Ways(SymbolCase):
         result = self.tool("inspect", "--symbolizer", "nonsense", run)
         self.assertEqual(result.returncode, USAGE)
         self.assertIn("swift, builtin and none", result.stderr)
+        for path in "/nonexistent/llvm-symbolizer", "/usr", "/etc/passwd":
+            self.assertEqual(self.tool("inspect", "--symbolizer", path, run).returncode, USAGE, path)
         self.assertEqual(self.tool("inspect", "--symbolizer", "swift", "--no-symbols", run).returncode, USAGE)
         self.assertEqual(self.symbols(self.inspect(run, "--symbolizer", "none"), "shop"), [])
 
