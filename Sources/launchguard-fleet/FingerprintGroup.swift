@@ -40,7 +40,8 @@ struct FingerprintGroup: Encodable {
     }
 
     /// As many digits as a person copies; four would be enough for most fleets.
-    var shortFingerprint: String { String(fingerprint.prefix(12)) }
+    static let shortDigits = 12
+    var shortFingerprint: String { String(fingerprint.prefix(Self.shortDigits)) }
 
     var versions: String {
         switch (firstVersion, lastVersion) {

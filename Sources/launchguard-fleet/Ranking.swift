@@ -119,7 +119,8 @@ extension VersionChange {
     /// For example "3 of 120 runs of 1.4.1, 40 of 130 of 1.4.2".
     func words(_ pair: VersionPair?) -> String {
         guard let pair else { return "" }
-        return "\(oldRuns) of \(oldTotal) runs of \(pair.old), \(newRuns) of \(newTotal) of \(pair.new)"
+        let before = oldFingerprint.map { " (as \($0.prefix(FingerprintGroup.shortDigits)))" } ?? ""
+        return "\(oldRuns) of \(oldTotal) runs of \(pair.old)\(before), \(newRuns) of \(newTotal) of \(pair.new)"
     }
 }
 

@@ -13,11 +13,13 @@ struct VersionChange: Encodable {
     var newRuns: Int
     var oldTotal: Int
     var newTotal: Int
+    /// The fingerprint in the older version, where it was another one: the code has moved since.
+    var oldFingerprint: String?
 
     /// Nil: neither version has such a run.
-    init?(oldRuns: Int, newRuns: Int, oldTotal: Int, newTotal: Int) {
+    init?(oldRuns: Int, newRuns: Int, oldTotal: Int, newTotal: Int, oldFingerprint: String? = nil) {
         guard oldRuns + newRuns > 0 else { return nil }
-        (self.oldRuns, self.newRuns, self.oldTotal, self.newTotal) = (oldRuns, newRuns, oldTotal, newTotal)
+        (self.oldRuns, self.newRuns, self.oldTotal, self.newTotal, self.oldFingerprint) = (oldRuns, newRuns, oldTotal, newTotal, oldFingerprint)
         kind =
             if oldRuns == 0 { .new } else if newRuns == 0 { .gone } else {
                 switch Self.deviations(oldRuns, newRuns, oldTotal, newTotal) {
@@ -45,15 +47,37 @@ struct VersionPair {
     /// By application.
     private var totals: [String: (old: Int, new: Int)] = [:]
     private var runs: [String: (old: Int, new: Int)] = [:]
+    /// By the fingerprint in the newer version, that in the older one of what moved.
+    private var moved: [String: String] = [:]
+
+    /// What a run died of, in words that the next build does not change.
+    private struct Cause: Hashable {
+        var app: String
+        var ending: String
+        var signal: String?
+        var kind: String?
+        var place: String
+    }
 
     init(_ database: Database, _ old: String, _ new: String) throws {
         (self.old, self.new) = (old, new)
-        let counts = "sum(version = ?1) AS old, sum(version = ?2) AS new FROM run WHERE version IN (?1, ?2)"
-        for row in try Row.fetchAll(database, sql: "SELECT app, \(counts) GROUP BY app", arguments: [old, new]) {
+        let counts = "sum(version = ?1) AS old, sum(version = ?2) AS new FROM run"
+        let both = "WHERE version IN (?1, ?2)"
+        for row in try Row.fetchAll(database, sql: "SELECT app, \(counts) \(both) GROUP BY app", arguments: [old, new]) {
             totals[row["app"]] = (row["old"], row["new"])
         }
-        for row in try Row.fetchAll(database, sql: "SELECT fingerprint, \(counts) AND fingerprint IS NOT NULL GROUP BY fingerprint", arguments: [old, new]) {
+        var causes: [Cause: [String]] = [:]
+        let cause = "app, ending, max(signal) AS signal, max(kind) AS kind, max(place) AS place"
+        let sql = "SELECT fingerprint, \(cause), \(counts) \(both) AND fingerprint IS NOT NULL GROUP BY fingerprint"
+        for row in try Row.fetchAll(database, sql: sql, arguments: [old, new]) {
             runs[row["fingerprint"]] = (row["old"], row["new"])
+            guard let place: String = row["place"] else { continue }
+            causes[Cause(app: row["app"], ending: row["ending"], signal: row["signal"], kind: row["kind"], place: place), default: []].append(row["fingerprint"])
+        }
+        for fingerprints in causes.values {
+            let gone = fingerprints.filter { runs[$0]?.new == 0 }, new = fingerprints.filter { runs[$0]?.old == 0 }
+            // Of several it is not known which became which.
+            if gone.count == 1, new.count == 1 { moved[new[0]] = gone[0] }
         }
     }
 
@@ -62,8 +86,11 @@ struct VersionPair {
         totals.contains { (app == nil || $0.key == app) && $0.value.old > 0 && $0.value.new > 0 }
     }
 
+    /// Nil: there is nothing to compare, or another fingerprint stands for it.
     func change(of group: FingerprintGroup) -> VersionChange? {
-        guard let total = totals[group.app], total.old > 0, total.new > 0, let own = runs[group.fingerprint] else { return nil }
-        return VersionChange(oldRuns: own.old, newRuns: own.new, oldTotal: total.old, newTotal: total.new)
+        guard let total = totals[group.app], total.old > 0, total.new > 0, let own = runs[group.fingerprint], !moved.values.contains(group.fingerprint) else { return nil }
+        let before = moved[group.fingerprint]
+        return VersionChange(
+            oldRuns: before.flatMap { runs[$0]?.old } ?? own.old, newRuns: own.new, oldTotal: total.old, newTotal: total.new, oldFingerprint: before)
     }
 }

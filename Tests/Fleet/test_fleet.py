@@ -284,6 +284,30 @@ class Top(FleetCase):
             self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
 
 
+    def test_code_that_moved(self):
+        """The same crash in two builds is one, where the function is known."""
+        victim = pathlib.Path(operator_case.options.victim)
+        folder = self.directory / "devices/d"
+        for program, version, ends in (victim, "1", ["write", "write", "clean", "divide"]), (victim.parent / "later" / victim.name, "2", ["write", "clean"]):
+            for end in ends:
+                operator_case.run([program, folder, version, end])
+        self.collect(folder, symbols=True)
+        groups = {group["place"]: group for group in self.top("--version", "1..2")}
+        self.assertEqual(sorted(groups), ["in fleet_victim_divide", "in fleet_victim_write"])
+        self.assertEqual(groups["in fleet_victim_divide"]["change"], {"kind": "gone", "oldRuns": 1, "newRuns": 0, "oldTotal": 4, "newTotal": 2})
+        own = {row[0]: row[1] for row in self.query("SELECT version, fingerprint FROM run WHERE place = 'in fleet_victim_write'")}
+        self.assertNotEqual(own["1"], own["2"])
+        self.assertEqual(groups["in fleet_victim_write"]["fingerprint"], own["2"])
+        self.assertEqual(groups["in fleet_victim_write"]["change"],
+                         {"kind": "same", "oldRuns": 2, "newRuns": 1, "oldTotal": 4, "newTotal": 2, "oldFingerprint": own["1"]})
+        self.assertIn(f"2 of 4 runs of 1 (as {own['1'][:12]}), 1 of 2 of 2", self.tool("top", "--version", "1..2", self.database).output)
+        # Without symbols the places are addresses.
+        self.database.unlink()
+        self.collect(folder)
+        kinds = sorted(group["change"]["kind"] for group in self.top("--version", "1..2"))
+        self.assertEqual(kinds, ["gone", "gone", "new"])
+
+
 class Page(html.parser.HTMLParser):
     """A page without a script that loads nothing."""
 

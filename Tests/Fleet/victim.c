@@ -12,6 +12,10 @@
 __attribute__((noinline)) void fleet_victim_write(volatile int *where);
 __attribute__((noinline)) void fleet_victim_write(volatile int *where)
 {
+#ifdef LATER
+    volatile int more = 1;
+    (void)more;
+#endif
     *where = 1;
 }
 
