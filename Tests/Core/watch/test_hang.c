@@ -74,15 +74,31 @@ static void expect_verdict(lg_end end, lg_evidence evidence)
 extern char __start_hanging[], __stop_hanging[];
 static volatile bool come_back;
 
-__attribute__((noinline, section("hanging"))) static void hang_here(void)
+/* What begins the hang is called from there as well, so that the place is right however long the way
+ * from the one to the other takes. */
+__attribute__((noinline, section("hanging"))) static void hang_behind(void (*begin)(void))
 {
+    begin();
     while (!come_back)
         poll(NULL, 0, 1);
     __asm__ volatile("" ::: "memory");
 }
 
-/* Index of the thread in the snapshot; its stack is asserted to lead through hang_here() where it
- * is to. */
+static void begun(void) {}
+
+static void hang_here(void)
+{
+    hang_behind(begun);
+}
+
+static void beat(void)
+{
+    if (lg_heartbeat(session) != LG_OK)
+        _exit(96);
+}
+
+/* Index of the thread in the snapshot; its stack is asserted to lead through hang_behind() where
+ * it is to. */
 static uint32_t thread_of(lg_reader *reader, int32_t tid, bool hangs)
 {
     lg_thread_info thread;
@@ -118,10 +134,8 @@ static void body_hangs_and_is_killed(void *argument)
     lg_launch *launch = begin_launch(0);
     if (!launching)
         lg_launch_finished(launch);
-    if (lg_heartbeat(session) != LG_OK)
-        _exit(96);
     in_thread(kill_when_hanging, NULL);
-    hang_here();
+    hang_behind(beat);
 }
 
 /* The next start. Its own launch is not finished, so the counters stay as the account of the
@@ -210,9 +224,8 @@ static void body_hangs_and_comes_back(void *argument)
     const char *how = argument;
     lg_snapshot_info snapshot;
     start(LONG_MS, THRESHOLD_MS, 0);
-    lg_heartbeat(session);
     in_thread(call_back_when_hanging, NULL);
-    hang_here();
+    hang_behind(beat);
     if (strcmp(how, "pause") == 0)
         lg_heartbeat_pause(session);
     else
@@ -386,10 +399,8 @@ static _Atomic int32_t hanging_tid;
 static void *hang_in_thread(void *argument)
 {
     prctl(PR_SET_NAME, "worker");
-    if (lg_heartbeat(session) != LG_OK)
-        _exit(96);
     hanging_tid = (int32_t)gettid();
-    hang_here();
+    hang_behind(beat);
     if (!argument)
         lg_heartbeat(session);
     return NULL;
@@ -785,8 +796,8 @@ static void body_hangs_with_the_loaders_lock(void *argument)
     (void)argument;
     start(LONG_MS, THRESHOLD_MS, 0);
     lg_modules_refresh(session); /* the preparing thread needs the lock */
-    lg_heartbeat(session);
     in_thread(kill_when_hanging, NULL);
+    lg_heartbeat(session);
     dl_iterate_phdr(hang_in_callback, NULL);
 }
 
@@ -801,23 +812,29 @@ static void test_loaders_lock(void **state)
 
 /* ---- a launch with a heartbeat of its own ---- */
 
+static lg_launch *hanging_launch;
+
+static void begin_hanging_launch(void)
+{
+    hanging_launch = begin_launch(THRESHOLD_MS);
+}
+
 static void body_launch_without_heartbeat(void *argument)
 {
     start(LONG_MS, LONG_MS, 0);
-    lg_launch *launch = begin_launch(THRESHOLD_MS);
     if (argument) {
         lg_snapshot_info snapshot;
         in_thread(call_back_when_hanging, NULL);
-        hang_here();
+        hang_behind(begin_hanging_launch);
         if (strcmp(argument, "beat") == 0)
             lg_heartbeat(session);
         else
-            lg_launch_finished(launch);
+            lg_launch_finished(hanging_launch);
         while (newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || !snapshot.resolved_ns)
             rest(2);
     } else {
         in_thread(kill_when_hanging, NULL);
-        hang_here();
+        hang_behind(begin_hanging_launch);
     }
     kill(getpid(), SIGKILL);
 }
