@@ -10,10 +10,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "compose.h"
-#include "json_words.h"
-#include "redact.h"
-#include "target.h"
+#include "report/compose.h"
+#include "report/json_words.h"
+#include "report/redact.h"
+#include "target/target.h"
 
 static const char brief[] = "{\"schema\":\"launchguard-report/1\",\"uuid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\",\"end\":\"crash\","
                             "\"signal\":\"SIGSEGV\",\"fingerprint\":\"00\",\"appID\":\"org.example\",\"appVersion\":\"1\\n/\\\\2\","
