@@ -15,7 +15,7 @@
 
 struct frame {
     uint64_t lookup; /* address that names the line: a return address less 1 */
-    uint64_t bias;
+    uint64_t start, bias; /* of its module */
     bool found;
     char module[256];
     char build_id[65];
@@ -100,6 +100,7 @@ static void find_modules(lg_reader *reader, struct frames *frames)
             if (frame->found || frame->lookup < module.start || frame->lookup >= module.end)
                 continue;
             frame->found = true;
+            frame->start = module.start;
             frame->bias = module.bias;
             memcpy(frame->build_id, module.build_id, sizeof frame->build_id);
             size_t length = strnlen(slash ? slash + 1 : module.path, sizeof frame->module - 1);
@@ -116,6 +117,8 @@ static json_t *frame_json(const struct frame *frame)
         put(object, "module", words_string(frame->module));
         put(object, "buildID", words_string(frame->build_id));
         put(object, "offset", words_short_address(frame->lookup - frame->bias));
+        if (frame->start != frame->bias)
+            put(object, "start", words_short_address(frame->start));
     }
     put(object, "address", words_short_address(frame->lookup));
     return object;

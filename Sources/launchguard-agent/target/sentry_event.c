@@ -60,7 +60,8 @@ static json_t *stack_trace(const json_t *report, json_t *images)
         json_t *to = json_object();
         put(to, "instruction_addr", words_short_address(brief_address(frame, "address")));
         if (brief_text(frame, "module")[0]) {
-            json_t *base = words_short_address(brief_address(frame, "address") - brief_address(frame, "offset"));
+            const uint64_t start = brief_address(frame, "start");
+            json_t *base = words_short_address(start ? start : brief_address(frame, "address") - brief_address(frame, "offset"));
             brief_copy(to, "package", frame, "module");
             add_image(images, frame, json_string_value(base) ? json_string_value(base) : "");
             put(to, "image_addr", base);

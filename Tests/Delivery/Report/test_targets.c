@@ -142,6 +142,19 @@ static json_t *event_of(const struct request *request)
     return event;
 }
 
+static void test_a_module_at_a_fixed_address(void **state)
+{
+    static const char fixed[] = "{\"schema\":\"launchguard-report/1\",\"uuid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\",\"end\":\"crash\",\"frames\":["
+                                "{\"module\":\"a\",\"buildID\":\"00\",\"offset\":\"0x401010\",\"address\":\"0x401010\",\"start\":\"0x400000\"}]}";
+    struct request request;
+    (void)state;
+    assert_true(ask(LG_TARGET_SENTRY, "https://abc@a.example/42", fixed, PART_BRIEF, &request));
+    json_t *event = event_of(&request), *image = json_array_get(json_object_get(json_object_get(event, "debug_meta"), "images"), 0);
+    assert_string_equal(json_string_value(json_object_get(image, "image_addr")), "0x400000");
+    json_decref(event);
+    request_free(&request);
+}
+
 static void test_an_event(void **state)
 {
     struct request request;
@@ -221,7 +234,7 @@ int main(void)
 {
     setenv("HOME", "/opt/own/", 1);
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event),
+        cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event), cmocka_unit_test(test_a_module_at_a_fixed_address),
         cmocka_unit_test(test_what_is_no_report), cmocka_unit_test(test_home_directories), cmocka_unit_test(test_bytes_that_are_not_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
