@@ -178,12 +178,46 @@ static void cut(json_t *list, size_t from, size_t count)
         json_array_remove(list, from);
 }
 
+static void note_images(json_t *used, const json_t *thread)
+{
+    const json_t *frame;
+    size_t index;
+    json_array_foreach(frames_of(thread), index, frame)
+        if (brief_text(frame, "image_addr")[0])
+            put(used, brief_text(frame, "image_addr"), json_true());
+}
+
+/* Leave the images out to which no frame points. Returns whether there were such. */
+static bool cut_images(json_t *event)
+{
+    json_t *images = json_object_get(json_object_get(event, "debug_meta"), "images"), *used = json_object(), *kept = json_array();
+    const json_t *exceptions = json_object_get(json_object_get(event, "exception"), "values");
+    const json_t *threads = json_object_get(json_object_get(event, "threads"), "values"), *thread;
+    json_t *image;
+    size_t index;
+    json_array_foreach(exceptions, index, thread)
+        note_images(used, thread);
+    json_array_foreach(threads, index, thread)
+        note_images(used, thread);
+    json_array_foreach(images, index, image)
+        if (json_object_get(used, brief_text(image, "image_addr")))
+            json_array_append(kept, image);
+    const bool is_less = json_array_size(kept) < json_array_size(images);
+    json_array_clear(images);
+    json_array_extend(images, kept);
+    json_decref(kept);
+    json_decref(used);
+    return is_less;
+}
+
 /* Leave something out. Returns whether there was something to leave out. */
 static bool shrink(json_t *event)
 {
     json_t *threads = json_object_get(json_object_get(event, "threads"), "values"), *thread;
     json_t *crumbs = json_object_get(json_object_get(event, "breadcrumbs"), "values");
     size_t index, most = 0;
+    if (cut_images(event))
+        return true;
     json_array_foreach(threads, index, thread)
         most = json_array_size(frames_of(thread)) > most ? json_array_size(frames_of(thread)) : most;
     json_array_foreach(threads, index, thread)
