@@ -1,5 +1,7 @@
 internal import CLaunchGuard
 
+internal import LaunchGuardPlatform
+
 /// Collects the parts that could not be read.
 struct Problems {
     var found: [Problem] = []
@@ -101,4 +103,29 @@ func bytes(hex digits: String) -> [UInt8]? {
         high = high == nil ? value : nil
     }
     return bytes
+}
+
+/// Names and messages of the C library.
+enum CLibrary {
+    static func statusName(_ status: UInt32) -> String {
+        unsafe String(cString: lg_status_name(lg_status(rawValue: status)))
+    }
+
+    static func statusMessage(_ status: UInt32) -> String {
+        unsafe String(cString: lg_status_message(lg_status(rawValue: status)))
+    }
+
+    static func kindName(_ kind: lg_crash_kind) -> String {
+        let name = unsafe String(cString: lg_crash_kind_name(kind))
+        return name == "invalid" ? "kind \(kind.rawValue)" : name
+    }
+
+    /// Of a call that has just failed.
+    static func error(_ status: lg_status, path: String) -> ReportError {
+        ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: path)
+    }
+
+    static func systemMessage(_ number: Int32) -> String {
+        unsafe String(cString: strerror(number))
+    }
 }
