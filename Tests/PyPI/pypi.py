@@ -17,10 +17,16 @@ def install(folder, *names):
     python, mark = folder / "bin/python", folder / "installed"
     wanted = [f"{name}=={VERSIONS[name]}" for name in names]
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1", "--timeout", "20", *wanted]
+
+    def is_installed():
+        return mark.exists() and mark.read_text().split() == wanted
+
+    if is_installed():
+        return python, None
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if mark.exists() and mark.read_text().split() == wanted:
+        if is_installed():
             return python, None
         for step in [sys.executable, "-m", "venv", folder], pip:
             try:
