@@ -19,23 +19,21 @@ def install(folder, *names):
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1", "--timeout", "20", *wanted]
 
     def is_installed():
-        return mark.exists() and mark.read_text().split() == wanted
+        return mark.exists() and mark.read_text().split() == wanted and os.access(python, os.X_OK)
 
     if is_installed():
         return python, None
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_installed():
-            return python, None
-        for step in [sys.executable, "-m", "venv", folder], pip:
-            try:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / "lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for step in [] if is_installed() else [[sys.executable, "-m", "venv", folder], pip]:
                 result = subprocess.run(step, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-            except (OSError, subprocess.TimeoutExpired) as error:
-                return None, str(error)
-            if result.returncode != 0:
-                return None, (result.stderr.strip().splitlines() or result.stdout.strip().splitlines() or ["pip fails"])[-1]
-        mark.write_text("\n".join(wanted))
+                if result.returncode != 0:
+                    return None, (result.stderr.strip().splitlines() or result.stdout.strip().splitlines() or ["pip fails"])[-1]
+            mark.write_text("\n".join(wanted))
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, str(error)
     return python, None
 
 
