@@ -20,7 +20,9 @@ import subprocess
 import sys
 import tempfile
 
-PLAYWRIGHT = "playwright==1.65.2"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "PyPI"))
+import pypi
+
 LIMIT_MS = 60000
 HOSTILE = "<script>alert(1)</script>"
 VOID = {"meta", "input"}
@@ -94,22 +96,9 @@ def check_file(text):
 # MARK: - The browser
 
 
-def install(folder):
-    """Why there is no browser; None: there is one."""
-    if not shutil.which("chromium"):
-        return "no chromium (Debian: chromium)"
-    if not os.path.exists(os.path.join(folder, PLAYWRIGHT)):
-        pip = [os.path.join(folder, "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1",
-               "--timeout", "20", PLAYWRIGHT]
-        for step in [sys.executable, "-m", "venv", folder], pip:
-            try:
-                result = subprocess.run(step, capture_output=True, text=True, timeout=300, check=False)
-            except (OSError, subprocess.TimeoutExpired) as error:
-                return str(error)
-            if result.returncode != 0:
-                return (result.stderr.strip().splitlines() or ["pip fails"])[-1]
-        open(os.path.join(folder, PLAYWRIGHT), "w", encoding="utf-8").close()
-    return None
+def have_browser(folder):
+    """Why there is no browser; None: there is one, and this Python drives it."""
+    return pypi.run_again(folder, "playwright") if shutil.which("chromium") else "no chromium (Debian: chromium)"
 
 
 # Texts whose contrast to what is behind them is below that of WCAG 2, level AA.
@@ -267,10 +256,7 @@ def main():
         parser.add_argument(name, required=True, type=os.path.abspath)
     parser.add_argument("--pictures", type=pathlib.Path)
     arguments = parser.parse_args()
-    missing = install(arguments.browser)
-    python = os.path.join(arguments.browser, "bin/python")
-    if not missing and os.path.realpath(sys.prefix) != os.path.realpath(arguments.browser):
-        return subprocess.run([python, "-B", os.path.abspath(__file__)] + sys.argv[1:], check=False, timeout=900).returncode
+    missing = have_browser(arguments.browser)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "page.html"
         crash(arguments.victim, folder + "/state")

@@ -21,6 +21,7 @@ import stat
 import struct
 import subprocess
 import sys
+import tempfile
 import tarfile
 import time
 import unittest
@@ -49,7 +50,7 @@ class FleetCase(OperatorCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.sources = pathlib.Path(operator_case.options.tool).parent / f"fleet-sources-{os.getpid()}"
+        cls.sources = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-fleet-"))
         cls.addClassCleanup(shutil.rmtree, cls.sources, ignore_errors=True)
         for end in ENDS:
             operator_case.run([operator_case.options.victim, cls.sources / end, "1.0", end])

@@ -131,10 +131,10 @@ static void body_hangs_and_is_killed(void *argument)
     bool launching = strcmp(when, "launching") == 0;
     start(launching ? THRESHOLD_MS : LONG_MS, launching ? LONG_MS : THRESHOLD_MS, strcmp(when, "alone") == 0 ? LG_LEAVE_OUT_THREADS : 0);
     prctl(PR_SET_NAME, "player");
+    in_thread(kill_when_hanging, NULL);
     lg_launch *launch = begin_launch(0);
     if (!launching)
         lg_launch_finished(launch);
-    in_thread(kill_when_hanging, NULL);
     hang_behind(beat);
 }
 
@@ -761,8 +761,8 @@ static void body_others_go_on(void *argument)
         _exit(95);
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, functions[i], NULL);
-    lg_heartbeat(session);
     in_thread(call_back_when_hanging, NULL);
+    lg_heartbeat(session);
     hang_here();
     lg_heartbeat(session);
     if (write(pipes[1], "12345678", 8) != 8)
@@ -821,21 +821,16 @@ static void begin_hanging_launch(void)
 
 static void body_launch_without_heartbeat(void *argument)
 {
+    lg_snapshot_info snapshot;
     start(LONG_MS, LONG_MS, 0);
-    if (argument) {
-        lg_snapshot_info snapshot;
-        in_thread(call_back_when_hanging, NULL);
-        hang_behind(begin_hanging_launch);
-        if (strcmp(argument, "beat") == 0)
-            lg_heartbeat(session);
-        else
-            lg_launch_finished(hanging_launch);
-        while (newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || !snapshot.resolved_ns)
-            rest(2);
-    } else {
-        in_thread(kill_when_hanging, NULL);
-        hang_behind(begin_hanging_launch);
-    }
+    in_thread(argument ? call_back_when_hanging : kill_when_hanging, NULL);
+    hang_behind(begin_hanging_launch);
+    if (argument && strcmp(argument, "beat") == 0)
+        lg_heartbeat(session);
+    else if (argument)
+        lg_launch_finished(hanging_launch);
+    while (argument && (newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || !snapshot.resolved_ns))
+        rest(2);
     kill(getpid(), SIGKILL);
 }
 
