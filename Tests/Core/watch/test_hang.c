@@ -74,8 +74,8 @@ static void expect_verdict(lg_end end, lg_evidence evidence)
 extern char __start_hanging[], __stop_hanging[];
 static volatile bool come_back;
 
-/* What begins the hang is called from there as well, so that the place is right however long the way
- * from the one to the other takes. */
+/* What begins the hang is called from there as well: the place is right however long the way from
+ * the one to the other takes. */
 __attribute__((noinline, section("hanging"))) static void hang_behind(void (*begin)(void))
 {
     begin();
