@@ -21,7 +21,8 @@ struct CollectCommand: AsyncParsableCommand {
         } else if outcome.directories > 0 {
             let directories = outcome.directories == 1 ? "1 state directory" : "\(outcome.directories) state directories"
             let runs = outcome.runs == 1 ? "1 run" : "\(outcome.runs) runs"
-            Output.write("\(runs) in \(directories), \(after.runs - before.runs) of them new; \(options.into) has \(after.runs) of \(after.devices) devices\n")
+            let devices = after.devices == 1 ? "1 device" : "\(after.devices) devices"
+            Output.write("\(runs) in \(directories), \(after.runs - before.runs) of them new; \(options.into) has \(after.runs) of \(devices)\n")
         }
         try (outcome.isDamaged ? ExitStatus.damaged : outcome.isUnread || outcome.directories == 0 ? .nothingFound : .success).end()
     }

@@ -177,7 +177,7 @@ class Collect(FleetCase):
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         self.assertEqual(process.stdout.readline(), "ready\n")
-        self.collect(self.state)
+        self.assertIn(" has 1 of 1 device\n", self.collect(self.state).output)
         self.assertEqual(self.query("SELECT ending, certainty, fingerprint FROM run"), [("running", 0, None)])
         self.assertEqual(self.tool("top", self.database).status, NOT_FOUND)
         process.send_signal(signal.SIGSEGV)

@@ -197,8 +197,10 @@ class Witness(Recorded):
         self.assertRegex(errors.decode(), "^launchguard: .*file/below: it cannot be made: .*; the program runs without records\n$")
 
     def test_interrupted_python(self):
-        """Ctrl-C is the interpreter's."""
-        code = "import time\ntry:\n  print('rea' + 'dy', flush=True); time.sleep(3600)\nexcept KeyboardInterrupt:\n  print('interr' + 'upted', flush=True)"
+        """Ctrl-C is the interpreter's, which does not notice a signal just before it sleeps: its
+        sleeps are short."""
+        code = ("import time\ntry:\n  print('rea' + 'dy', flush=True)\n  while True: time.sleep(0.1)\n"
+                "except KeyboardInterrupt:\n  print('interr' + 'upted', flush=True)")
         with Terminal([*self.under(), *WAYS["python3"][0], code]) as terminal:
             terminal.expect("ready")
             terminal.write("\x03")

@@ -22,8 +22,8 @@ static void on_delivered(const lg_delivery_info *report, void *user)
     REQUIRE(user == told, 60);
     REQUIRE(report->state == LG_DELIVERY_SENT && report->fingerprint[0] == 'a', 61);
     REQUIRE(gettid() != getpid(), 62); /* not on the program's first thread */
-    unsigned call = atomic_fetch_add(&told->calls, 1);
-    atomic_store(&told->ordinals[call % 8], report->ordinal);
+    atomic_store(&told->ordinals[atomic_load(&told->calls) % 8], report->ordinal);
+    atomic_fetch_add(&told->calls, 1); /* whoever awaits the call reads the ordinal next */
     if (told->crashes)
         crash();
 }

@@ -74,17 +74,31 @@ static void expect_verdict(lg_end end, lg_evidence evidence)
 extern char __start_hanging[], __stop_hanging[];
 static volatile bool come_back;
 
-/* Between the last beat and this function nothing is done that may take long on a busy machine: the
- * place of the hang would be there. */
-__attribute__((noinline, section("hanging"))) static void hang_here(void)
+/* What begins the hang is called from there as well: the place is right however long the way from
+ * the one to the other takes. */
+__attribute__((noinline, section("hanging"))) static void hang_behind(void (*begin)(void))
 {
+    begin();
     while (!come_back)
         poll(NULL, 0, 1);
     __asm__ volatile("" ::: "memory");
 }
 
-/* Index of the thread in the snapshot; its stack is asserted to lead through hang_here() where it
- * is to. */
+static void begun(void) {}
+
+static void hang_here(void)
+{
+    hang_behind(begun);
+}
+
+static void beat(void)
+{
+    if (lg_heartbeat(session) != LG_OK)
+        _exit(96);
+}
+
+/* Index of the thread in the snapshot; its stack is asserted to lead through hang_behind() where
+ * it is to. */
 static uint32_t thread_of(lg_reader *reader, int32_t tid, bool hangs)
 {
     lg_thread_info thread;
@@ -121,9 +135,7 @@ static void body_hangs_and_is_killed(void *argument)
     lg_launch *launch = begin_launch(0);
     if (!launching)
         lg_launch_finished(launch);
-    if (lg_heartbeat(session) != LG_OK)
-        _exit(96);
-    hang_here();
+    hang_behind(beat);
 }
 
 /* The next start. Its own launch is not finished, so the counters stay as the account of the
@@ -213,8 +225,7 @@ static void body_hangs_and_comes_back(void *argument)
     lg_snapshot_info snapshot;
     start(LONG_MS, THRESHOLD_MS, 0);
     in_thread(call_back_when_hanging, NULL);
-    lg_heartbeat(session);
-    hang_here();
+    hang_behind(beat);
     if (strcmp(how, "pause") == 0)
         lg_heartbeat_pause(session);
     else
@@ -388,10 +399,8 @@ static _Atomic int32_t hanging_tid;
 static void *hang_in_thread(void *argument)
 {
     prctl(PR_SET_NAME, "worker");
-    if (lg_heartbeat(session) != LG_OK)
-        _exit(96);
     hanging_tid = (int32_t)gettid();
-    hang_here();
+    hang_behind(beat);
     if (!argument)
         lg_heartbeat(session);
     return NULL;
@@ -803,17 +812,23 @@ static void test_loaders_lock(void **state)
 
 /* ---- a launch with a heartbeat of its own ---- */
 
+static lg_launch *hanging_launch;
+
+static void begin_hanging_launch(void)
+{
+    hanging_launch = begin_launch(THRESHOLD_MS);
+}
+
 static void body_launch_without_heartbeat(void *argument)
 {
     lg_snapshot_info snapshot;
     start(LONG_MS, LONG_MS, 0);
     in_thread(argument ? call_back_when_hanging : kill_when_hanging, NULL);
-    lg_launch *launch = begin_launch(THRESHOLD_MS);
-    hang_here();
+    hang_behind(begin_hanging_launch);
     if (argument && strcmp(argument, "beat") == 0)
         lg_heartbeat(session);
     else if (argument)
-        lg_launch_finished(launch);
+        lg_launch_finished(hanging_launch);
     while (argument && (newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || !snapshot.resolved_ns))
         rest(2);
     kill(getpid(), SIGKILL);
