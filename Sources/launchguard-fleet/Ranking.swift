@@ -100,7 +100,7 @@ struct Ranking {
         let rows = groups.map { group -> [FiguresPage.Cell] in
             let change = group.change.map { [FiguresPage.Cell.text("\($0.kind.rawValue): \($0.words(pair))")] } ?? []
             let app = apps ? [FiguresPage.Cell.text(group.app)] : []
-            return [.number(group.runs), .text(group.cause)] + change + [.bars(group.trend), .number(group.devices), .text(group.versions)] + app + [.code(group.fingerprint)]
+            return [.number(group.runs), .text(group.cause)] + change + [.bars(group.trend), .number(group.devices), .text(group.versions)] + app + [.fingerprint(group.fingerprint)]
         }
         let note = groups.first?.trendEnd.map { "The trend is of the \(Trend.days) days up to \($0)." }
         page.tables.append(.init(id: "ranking", title: pair.map { "\($0.old) and \($0.new)" } ?? "The most frequent first", columns: columns, rows: rows, note: note))

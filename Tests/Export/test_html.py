@@ -82,6 +82,7 @@ class Page(html.parser.HTMLParser):
 def check_file(text):
     page = Page(text)
     check(page.inputs and all(labelled or name in page.labels for name, labelled in page.inputs), f"inputs without labels: {page.inputs}")
+    check(len(re.findall('<code class="fingerprint">[0-9a-f]{32}</code>', text)) == 1, "the fingerprint is no fact of the run")
     check(HOSTILE not in text and "onerror=alert(1)>" not in text, "an annotation became markup")
     check(not [c for c in text if (ord(c) < 32 and c != "\n") or c in "\u202e\u2028"], "a control character")
     for tag, name in ("style", "HTMLStyle"), ("script", "HTMLScript"):
@@ -189,6 +190,8 @@ def check_filters(browser, path, counts, scripts):
     page.keyboard.press("ArrowRight")
     check(visible() == counts["error"], f"{where}: the key leads to the errors, and {visible()} are shown")
     page.locator("label", has_text="all").first.click()
+    page.locator("#facts .fingerprint").click()
+    check(re.fullmatch("[0-9a-f]{32}", page.evaluate("getSelection().toString()")), f"{where}: a click selects {page.evaluate('getSelection().toString()')}")
     fold = page.locator("#threads details").first
     check(fold.locator(".frames").is_visible() is False, f"{where}: a thread is open at first")
     fold.locator("summary").focus()

@@ -27,7 +27,7 @@ package struct FiguresPage: Sendable {
 
     package enum Cell: Sendable {
         case text(String)
-        case code(String)
+        case fingerprint(String)
         case number(Int)
         /// A drawing: a bar for each number.
         case bars([Int])
@@ -119,7 +119,7 @@ extension FiguresPage.Cell {
     fileprivate func write(to page: inout HTMLWriter) {
         switch self {
         case .text(let text): page.text(text)
-        case .code(let text): page.element("code", [:], text)
+        case .fingerprint(let digits): page.fingerprint(digits)
         case .number(let number): page.text(String(number))
         case .bars(let counts): Self.draw(counts, to: &page)
         }

@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-Wx9MgHWAprdoDTnu1/dl+/T8QGV7IcX9bS4s9NbXXy8="
+    static let digest = "sha256-D3FjA08wyJBVUiiIQJ3fqsIDHhlGUqgsuPDxAhtFd5Q="
 
     static let text: StaticString = #"""
 
@@ -19,6 +19,7 @@ enum HTMLStyle {
         body > * { max-width: 82rem; margin-inline: auto; padding-inline: 1.25rem; }
         code, pre, .registers dd, .when, .frames { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
         code, pre, .registers dd, .frames { font-size: 13px; }
+        .fingerprint { user-select: all; }
         dl { font-size: 14px; }
         p, pre, dl, ol, ul, figure, h1, h2, h3 { margin: 0; padding: 0; }
         a { color: var(--accent); }
