@@ -62,6 +62,9 @@ RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard 
 RUN_JOURNAL = python3 -B Tests/Export/test_journal.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim
 # A fleet in a database, which SQLite's reader of Python opens.
 RUN_FLEET = python3 -B Tests/Fleet/test_fleet.py --tool .build/debug/launchguard --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies
+# Its pages, in Chromium where that is.
+RUN_FLEET_PAGES = python3 -B Tests/Fleet/test_fleet_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Fleet/fleet-victim \
+	--copies build/gcc/Tests/Fleet/fleet-copies --browser build/page-browser
 # One crash in two logs, the Swift runtime's and LaunchGuard's.
 RUN_SWIFT_LOG = python3 -B Tests/Export/test_swift_log.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim \
 	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
@@ -153,6 +156,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_PAGE)
 	$(RUN_JOURNAL)
 	$(RUN_FLEET)
+	$(RUN_FLEET_PAGES)
 	$(RUN_SWIFT_LOG)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
@@ -181,6 +185,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_PAGE)
 	$(RUN_JOURNAL)
 	$(RUN_FLEET) --long
+	$(RUN_FLEET_PAGES)
 	$(RUN_SWIFT_LOG)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs

@@ -80,14 +80,16 @@ struct Ranking {
             writer.line("  " + group.cause)
             if let change = group.change { writer.line("  \(change.words(pair))", .dim) }
         }
-        if left > 0 { writer.line("\n\(left) more; -n shows as many as you say", .dim) }
+        if left > 0 || groups.first?.trendEnd != nil { writer.endLine() }
+        if let end = groups.first?.trendEnd { writer.line("the bars are the runs a day of the \(Trend.days) days up to \(end), each on a scale of its own", .dim) }
+        if left > 0 { writer.line("\(left) more; -n shows as many as you say", .dim) }
     }
 
     private var summary: String {
         let subject = groups.first.map { group in groups.allSatisfy { $0.app == group.app } ? group.app : "\(Set(groups.map(\.app)).count) applications" } ?? ""
-        let died = figures.died == 1 ? "1 run" : "\(figures.died) runs"
+        let runs = figures.runs == 1 ? "1 run" : "\(figures.runs) runs"
         let devices = figures.devices == 1 ? "1 device" : "\(figures.devices) devices"
-        return "\(subject): \(died) of \(figures.runs) died, of \(devices)" + (pair.map { "; \($0.old) and \($0.new) compared" } ?? "")
+        return "\(subject): \(figures.died) of \(runs) on \(devices) died" + (pair.map { "; \($0.old) and \($0.new) compared" } ?? "")
     }
 
     // MARK: - As a page
@@ -95,14 +97,13 @@ struct Ranking {
     var page: FiguresPage {
         var page = FiguresPage(title: "What a fleet died of", subtitle: summary)
         let apps = Set(groups.map(\.app)).count > 1
-        // A phone shows the first ones.
         let columns = ["Runs", "Cause"] + (pair == nil ? [] : ["Change"]) + ["Trend", "Devices", "Versions"] + (apps ? ["Application"] : []) + ["Fingerprint"]
         let rows = groups.map { group -> [FiguresPage.Cell] in
-            let change = group.change.map { [FiguresPage.Cell.text("\($0.kind.rawValue): \($0.words(pair))")] } ?? []
+            let change = group.change.map { [FiguresPage.Cell.marked($0.kind.rawValue, $0.kind.style, $0.words(pair))] } ?? []
             let app = apps ? [FiguresPage.Cell.text(group.app)] : []
             return [.number(group.runs), .text(group.cause)] + change + [.bars(group.trend), .number(group.devices), .text(group.versions)] + app + [.fingerprint(group.fingerprint)]
         }
-        let note = groups.first?.trendEnd.map { "The trend is of the \(Trend.days) days up to \($0)." }
+        let note = groups.first?.trendEnd.map { "The trend is the runs a day of the \(Trend.days) days up to \($0), each on a scale of its own." }
         page.tables.append(.init(id: "ranking", title: pair.map { "\($0.old) and \($0.new)" } ?? "The most frequent first", columns: columns, rows: rows, note: note))
         return page
     }

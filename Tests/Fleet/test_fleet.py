@@ -250,7 +250,7 @@ class Top(FleetCase):
             self.assertEqual(group["trendEnd"], time.strftime("%Y-%m-%d", time.gmtime(START_S + 13 * DAY_S)))
         self.assertIn("fleet_victim_write", groups[0]["place"])
         text = self.tool("top", self.database).output
-        self.assertIn("org.example.fleet: 10 runs of 14 died, of 2 devices\n", text)
+        self.assertIn("org.example.fleet: 10 of 14 runs on 2 devices died\n", text)
         self.assertRegex(text, "5× on 2 devices +1.0 – 1.13 +█····▃·······▃ +" + groups[0]["fingerprint"][:12])
         self.assertEqual(len(self.top("-n", "1")), 1)
         self.assertEqual(self.top("--app", "org.example.other", status=NOT_FOUND), [])
