@@ -59,7 +59,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
     }
 
     static func main() async {
-        // As a part of the configuration each command would have it, and `top --version A..B` twice.
+        // As a part of the configuration each command would have it, and top would have it twice.
         if CommandLine.paths == ["--version"] { return Output.write(Reader.libraryVersion + "\n") }
         FleetProgram.become(for: CommandLine.paths)
         do {

@@ -1,4 +1,4 @@
-"""What the tests of pages share: what the file itself must be, and headless Chromium by Playwright."""
+"""What the tests of pages share: what the file itself must be, and headless Chromium."""
 
 import base64
 import collections

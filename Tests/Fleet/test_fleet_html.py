@@ -1,9 +1,10 @@
-"""The pages of a fleet, in a browser: test_fleet_html.py --tool T --victim V --copies C --browser FOLDER
+"""The pages of a fleet: test_fleet_html.py --tool T --victim V --copies C --browser FOLDER
 
 Three versions run on four devices, the last one with a crash that is new. Headless Chromium opens
 `top --html`, `top --version --html` and `show --html`: dark and light, on a phone and on a desktop,
 without scripts, by keyboard, on paper. FOLDER is that of Tests/Export/test_html.py; where there is
-no browser, the files alone are checked, and the reason is printed. --pictures DIR keeps screenshots.
+no browser, the files alone are checked, and the reason is printed. --pictures DIR keeps
+screenshots.
 """
 
 import argparse
