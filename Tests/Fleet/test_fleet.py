@@ -30,7 +30,10 @@ sys.path.insert(0, str(HERE.parent / "Operator"))
 
 sys.path.insert(0, str(HERE.parent / "Format"))
 
+sys.path.insert(0, str(HERE.parent / "Export"))
+
 import operator_case
+import readers
 from page import crc32c
 from operator_case import ROOT, OperatorCase
 
@@ -605,11 +608,38 @@ class Documentation(FleetCase):
         self.assertIn(f"`PRAGMA application_id` is {self.query('PRAGMA application_id')[0][0]} ", self.page.replace("\n", " "))
         self.assertEqual(self.query("PRAGMA user_version"), [(1,)])
 
+    def quotes(self, language):
+        return re.findall(rf"^```{language}\n(.*?)^```", self.page, flags=re.MULTILINE | re.DOTALL)
+
     def test_queries(self):
-        queries = re.findall(r"^```sql\n(.*?)^```", self.page, flags=re.MULTILINE | re.DOTALL)
-        self.assertGreater(len(queries), 3)
-        for query in queries:
+        self.assertGreater(len(self.quotes("sql")), 3)
+        for query in self.quotes("sql"):
             self.assertGreater(len(self.query(query)), 0, query)
+
+    def test_datasette(self):
+        python, reason = readers.install(operator_case.options.tool.parent / "export-readers", "datasette")
+        if not python:
+            self.leave_out(f"datasette {readers.REQUIREMENTS['datasette']} cannot be installed: {reason}")
+        (metadata,) = self.quotes("json")
+        (self.directory / "datasette.json").write_text(metadata)
+        (self.directory / "queries.json").write_text(json.dumps(self.quotes("sql")))
+        found, complaint = readers.read(python, "datasette", self.database)
+        self.assertIsNone(complaint)
+        self.assertEqual((set(found["tables"]), set(found["views"])), ({"device", "example", "fingerprint", "machine", "run"}, {"day", "ranking", "version"}))
+        self.assertEqual(set(found["statuses"].values()), {200}, found["statuses"])
+        names = found["run"]["columns"]
+        runs = [dict(zip(names, row)) if isinstance(row, list) else row for row in found["run"]["rows"]]
+        self.assertEqual([run["started"] for run in runs], sorted((run["started"] for run in runs), reverse=True))
+        headlines, devices = dict(self.query("SELECT fingerprint, headline FROM fingerprint")), dict(self.query("SELECT id, name FROM device"))
+        for run in runs:
+            self.assertEqual(run["device_id"]["label"], devices[run["device_id"]["value"]])
+            if run["fingerprint"]:
+                self.assertEqual(run["fingerprint"]["label"], headlines[run["fingerprint"]["value"]])
+        facets = {name: {facet["value"]: facet["count"] for facet in facets["results"]} for name, facets in found["run"]["facet_results"].items()}
+        self.assertEqual(set(facets), {"ending", "version", "device_id"})
+        self.assertEqual(facets["ending"], dict(self.query("SELECT ending, count(*) FROM run GROUP BY 1")))
+        for query, answer in zip(self.quotes("sql"), found["answers"]):
+            self.assertEqual([tuple(row) for row in answer["rows"]], self.query(query), query)
 
 
 class Long(FleetCase):
