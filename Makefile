@@ -65,6 +65,9 @@ RUN_FLEET = python3 -B Tests/Fleet/test_fleet.py --tool .build/debug/launchguard
 # Its pages, in Chromium where that is.
 RUN_FLEET_PAGES = python3 -B Tests/Fleet/test_fleet_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Fleet/fleet-victim \
 	--copies build/gcc/Tests/Fleet/fleet-copies --browser build/page-browser
+# The same reports at servers, counted there as here.
+RUN_BEYOND = python3 -B Tests/Fleet/test_beyond.py --tool .build/debug/launchguard --victim build/gcc/Tests/Delivery/delivery-victim \
+	--agent build/gcc/Sources/launchguard-agent/launchguard-agent --entries build/gcc/Tests/Delivery/delivery-entries
 # One crash in two logs, the Swift runtime's and LaunchGuard's.
 RUN_SWIFT_LOG = python3 -B Tests/Export/test_swift_log.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim \
 	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
@@ -157,6 +160,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_JOURNAL)
 	$(RUN_FLEET)
 	$(RUN_FLEET_PAGES)
+	$(RUN_BEYOND)
 	$(RUN_SWIFT_LOG)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
@@ -186,6 +190,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_JOURNAL)
 	$(RUN_FLEET) --long
 	$(RUN_FLEET_PAGES)
+	$(RUN_BEYOND)
 	$(RUN_SWIFT_LOG)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
