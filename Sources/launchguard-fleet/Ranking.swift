@@ -81,7 +81,7 @@ struct Ranking {
             if let change = group.change { writer.line("  \(change.words(pair))", .dim) }
         }
         if left > 0 || groups.first?.trendEnd != nil { writer.endLine() }
-        if let end = groups.first?.trendEnd { writer.line("the bars are the runs a day of the \(Trend.days) days up to \(end), each on a scale of its own", .dim) }
+        if let end = groups.first?.trendEnd { writer.line("bars: runs a day, \(Trend.days) days up to \(end), each row on a scale of its own", .dim) }
         if left > 0 { writer.line("\(left) more; -n shows as many as you say", .dim) }
     }
 
