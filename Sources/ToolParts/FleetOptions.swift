@@ -33,7 +33,7 @@ package struct CollectOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The database; it is made where it is missing.", valueName: "path"), completion: .file())
     package var into: String
 
-    @Option(help: ArgumentHelp("The device that all of it is of. Default: see above.", valueName: "name"))
+    @Option(help: ArgumentHelp("The device that all of it is of. Default: the machine id in each run, or else the name of the argument.", valueName: "name"))
     package var device: String?
 
     @OptionGroup package var symbols: SymbolOptions

@@ -9,6 +9,8 @@ struct Ranking {
     private let figures: Figures
     private let pair: VersionPair?
     private let app: String?
+    /// What could be asked for, where nothing is to be shown: applications, or versions of one.
+    private let known: [String]
     /// Groups that `lines` leaves out.
     private let left: Int
 
@@ -19,7 +21,7 @@ struct Ranking {
     }
 
     init(_ database: FleetDatabase, app: String?, pair: (old: String, new: String)?, lines: Int?) throws {
-        (groups, figures, self.pair) = try database.read { database in
+        (groups, figures, self.pair, known) = try database.read { database in
             let trend = try Trend(database)
             let pair = try pair.map { try VersionPair(database, $0.old, $0.new) }
             let order = "WHERE ?1 IS NULL OR app = ?1 ORDER BY runs DESC, last_started DESC, fingerprint"
@@ -32,7 +34,10 @@ struct Ranking {
             let row = try Row.fetchOne(
                 database, sql: "SELECT count(*) AS runs, count(fingerprint) AS died, count(DISTINCT device_id) AS devices FROM run WHERE ?1 IS NULL OR app = ?1",
                 arguments: [app])
-            return (groups, row.map { Figures(runs: $0["runs"], died: $0["died"], devices: $0["devices"]) } ?? Figures(runs: 0, died: 0, devices: 0), pair)
+            let figures = row.map { Figures(runs: $0["runs"], died: $0["died"], devices: $0["devices"]) } ?? Figures(runs: 0, died: 0, devices: 0)
+            let column = figures.runs == 0 ? "app" : "version", condition = figures.runs == 0 ? "" : "WHERE ?1 IS NULL OR app = ?1"
+            let sql = "SELECT \(column) FROM version \(condition) GROUP BY 1 HAVING \(column) IS NOT NULL ORDER BY max(last_started) DESC LIMIT 10"
+            return (groups, figures, pair, groups.isEmpty ? try String.fetchAll(database, sql: sql, arguments: condition.isEmpty ? [] : [app]) : [])
         }
         self.app = app
         left = max(0, groups.count - (lines ?? groups.count))
@@ -56,9 +61,12 @@ struct Ranking {
     /// Why there is nothing to show.
     var emptyWords: String {
         let place = app.map { " of \($0)" } ?? ""
-        if let pair, !pair.isComparable(app) { return "no application\(place) has runs of both versions, \(pair.old) and \(pair.new)" }
-        if let pair { return "no run\(place) of \(pair.old) or \(pair.new) died" }
-        return figures.runs == 0 ? "it has no run\(place)" : "no run\(place) died"
+        let others = known.isEmpty ? "" : "; it has \(known.joined(separator: ", "))"
+        if figures.runs == 0 { return "it has no run\(place)\(others)" }
+        guard let pair else { return "no run\(place) died" }
+        let both = "runs of both versions, \(pair.old) and \(pair.new)\(others)"
+        guard pair.isComparable(app) else { return app.map { "\($0) has no \(both)" } ?? "no application has \(both)" }
+        return "no run\(place) of \(pair.old) or \(pair.new) died"
     }
 
     // MARK: - As text

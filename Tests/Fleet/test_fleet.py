@@ -282,7 +282,10 @@ class Top(FleetCase):
         self.assertIn(f"1 of {totals[0]} runs of 1.4.1, 40 of {totals[1]} of 1.4.2", text)
         missing = self.tool("top", "--version", "1.4.1..9", self.database)
         self.assertEqual((missing.status, missing.output), (NOT_FOUND, ""))
-        self.assertIn("no application has runs of both versions, 1.4.1 and 9", missing.errors)
+        self.assertIn("no application has runs of both versions, 1.4.1 and 9; it has 1.4.2, 1.4.1\n", missing.errors)
+        self.assertIn("org.example.fleet has no runs of both versions, 7 and 9; it has ",
+                      self.tool("top", "--version", "7..9", "--app", "org.example.fleet", self.database).errors)
+        self.assertIn("it has no run of org.nobody; it has org.example.fleet\n", self.tool("top", "--app", "org.nobody", self.database).errors)
         for wrong in "1.4.1", "..1.4.2", "1.4.1..":
             self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
 
