@@ -26,7 +26,9 @@ struct Ranking {
             let pair = try pair.map { try VersionPair(database, $0.old, $0.new) }
             let order = "WHERE ?1 IS NULL OR app = ?1 ORDER BY runs DESC, last_started DESC, fingerprint"
             var groups = try Row.fetchAll(database, sql: "SELECT * FROM ranking \(order)", arguments: [app]).map(FingerprintGroup.init)
+            let others = pair == nil ? try Cause.others(database) : [:]
             for index in groups.indices {
+                groups[index].samePlace = others[groups[index].fingerprint]
                 groups[index].trend = trend.of(groups[index].fingerprint)
                 groups[index].trendEnd = trend.end
             }
@@ -86,6 +88,7 @@ struct Ranking {
             writer.add(group.shortFingerprint, .dim)
             writer.line(isOneApp ? "" : "  " + group.app)
             writer.line("  " + group.cause)
+            if let words = group.samePlaceWords { writer.line("  the same place as \(words)", .dim) }
             if let change = group.change { writer.line("  \(change.words(pair))", .dim) }
         }
         if left > 0 || groups.first?.trendEnd != nil { writer.endLine() }
@@ -108,8 +111,9 @@ struct Ranking {
         let columns = ["Runs", "Cause"] + (pair == nil ? [] : ["Change"]) + ["Trend", "Devices", "Versions"] + (apps ? ["Application"] : []) + ["Fingerprint"]
         let rows = groups.map { group -> [FiguresPage.Cell] in
             let change = group.change.map { [FiguresPage.Cell.marked($0.kind.rawValue, $0.kind.style, $0.words(pair))] } ?? []
+            let cause = group.cause + (group.samePlaceWords.map { "; the same place as \($0)" } ?? "")
             let app = apps ? [FiguresPage.Cell.text(group.app)] : []
-            return [.number(group.runs), .text(group.cause)] + change + [.bars(group.trend), .number(group.devices), .text(group.versions)] + app + [.fingerprint(group.fingerprint)]
+            return [.number(group.runs), .text(cause)] + change + [.bars(group.trend), .number(group.devices), .text(group.versions)] + app + [.fingerprint(group.fingerprint)]
         }
         let note = groups.first?.trendEnd.map { "The trend is the runs a day of the \(Trend.days) days up to \($0), each on a scale of its own." }
         page.tables.append(.init(id: "ranking", title: pair.map { "\($0.old) and \($0.new)" } ?? "The most frequent first", columns: columns, rows: rows, note: note))

@@ -46,6 +46,7 @@ struct ShownFingerprint: Encodable {
             var group = FingerprintGroup(row)
             let trend = try Trend(database)
             (group.trend, group.trendEnd) = (trend.of(name), trend.end)
+            group.samePlace = try Cause.others(database)[name]
             let versions = try Row.fetchAll(
                 database,
                 sql: """
@@ -69,7 +70,7 @@ struct ShownFingerprint: Encodable {
 
     private var figures: [(name: String, value: String)] {
         [
-            ("fingerprint", group.fingerprint), ("runs", group.counts), ("versions", group.versions),
+            ("fingerprint", group.fingerprint), ("runs", group.counts), ("versions", group.versions), ("same place", group.samePlaceWords ?? ""),
             ("seen", [group.firstStarted, group.lastStarted].compactMap { $0.map { $0.prefix(19) + "Z" } }.joined(separator: " to ")),
         ].filter { !$0.1.isEmpty }
     }

@@ -289,7 +289,6 @@ class Top(FleetCase):
         for wrong in "1.4.1", "..1.4.2", "1.4.1..":
             self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
 
-
     def test_code_that_moved(self):
         """The same crash in two builds is one, where the function is known."""
         victim = pathlib.Path(operator_case.options.victim)
@@ -307,9 +306,15 @@ class Top(FleetCase):
         self.assertEqual(groups["in fleet_victim_write"]["change"],
                          {"kind": "same", "oldRuns": 2, "newRuns": 1, "oldTotal": 4, "newTotal": 2, "oldFingerprint": own["1"]})
         self.assertIn(f"2 of 4 runs of 1 (as {own['1'][:12]}), 1 of 2 of 2", self.tool("top", "--version", "1..2", self.database).output)
+        same = {group["fingerprint"]: group.get("samePlace") for group in self.top()}
+        self.assertEqual((same.pop(own["1"]), same.pop(own["2"])), ([own["2"]], [own["1"]]))
+        self.assertEqual(set(same.values()), {None})
+        self.assertIn(f"  the same place as {own['1'][:12]}\n", self.tool("top", self.database).output)
+        self.assertIn(f"  same place   {own['1'][:12]}\n", self.tool("show", own["2"], self.database).output)
         # Without symbols the places are addresses.
         self.database.unlink()
         self.collect(folder)
+        self.assertEqual([group for group in self.top() if "samePlace" in group], [])
         kinds = sorted(group["change"]["kind"] for group in self.top("--version", "1..2"))
         self.assertEqual(kinds, ["gone", "gone", "new"])
 
