@@ -38,6 +38,9 @@ FILTER ?=
 SWIFT_TESTS = for tests in LaunchGuardTests LaunchGuardReportsTests LaunchGuardGuardsTests; do \
 	$(SWIFT) test -j $(JOBS) --disable-xctest --filter "^$$tests\." || exit 1; done
 
+WITH_TOOL = --tool .build/debug/launchguard
+WITH_PRELOAD = --preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
+
 # Programs of the catalogue as arguments. The core kinds are also run with every combination of
 # modifiers, or with a sample of them.
 RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)'
@@ -45,34 +48,16 @@ RUN_FAULTS = $(RUN_ENTRIES) --cross
 RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Format/format-dump
 # The operator's commands, on programs that end.
 RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
-	python3 -B Tests/Operator/test_$$test.py --tool .build/debug/launchguard --victim build/gcc/Tests/Operator/operator-victim \
-		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
-# What others read of an export, by readers from PyPI and lldb.
-RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
-# What servers read of an export, by their own readers from PyPI.
-RUN_SERVERS = python3 -B Tests/Export/test_servers.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
-# The recipes of the cookbook: each program has its worst day.
-RUN_COOKBOOK = python3 -B Tests/Cookbook/test_cookbook.py --tool .build/debug/launchguard --programs build/gcc/Examples
-# Functions and lines of programs that nobody prepared.
-RUN_SYMBOLS = python3 -B Tests/Symbols/test_symbols.py --tool .build/debug/launchguard \
-	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so --swiftc $(SWIFT)c
-# The page of a run, in Chromium where that is.
-RUN_PAGE = python3 -B Tests/Export/test_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
-# The entries of a run in systemd's journal, by systemd's own programs.
-RUN_JOURNAL = python3 -B Tests/Export/test_journal.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim
-# A fleet in a database, which SQLite's reader of Python opens.
-RUN_FLEET = python3 -B Tests/Fleet/test_fleet.py --tool .build/debug/launchguard --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies
-# Its pages, in Chromium where that is.
-RUN_FLEET_PAGES = python3 -B Tests/Fleet/test_fleet_html.py --tool .build/debug/launchguard --victim build/gcc/Tests/Fleet/fleet-victim \
-	--copies build/gcc/Tests/Fleet/fleet-copies --browser build/page-browser
-# The same reports at servers, counted there as here.
-RUN_BEYOND = python3 -B Tests/Fleet/test_beyond.py --tool .build/debug/launchguard --victim build/gcc/Tests/Delivery/delivery-victim \
-	--agent build/gcc/Sources/launchguard-agent/launchguard-agent --entries build/gcc/Tests/Delivery/delivery-entries
-# One crash in two logs, the Swift runtime's and LaunchGuard's.
-RUN_SWIFT_LOG = python3 -B Tests/Export/test_swift_log.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/journal-victim \
-	--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
-RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
+	python3 -B Tests/Operator/test_$$test.py $(WITH_TOOL) $(WITH_PRELOAD) --victim build/gcc/Tests/Operator/operator-victim || exit 1; done
 RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
+
+# The recipes of the cookbook; what others read of an export (readers from PyPI and lldb, a browser,
+# systemd's programs, the Swift runtime's own log); functions and lines of programs that nobody
+# prepared; a fleet in a database, on pages and at servers; Swift's own backtracer beside
+# LaunchGuard. As many at a time as there are cores, and the words of each together.
+BESIDE = test-backtracer-debug test-backtracer-release test-symbols test-servers test-export test-page test-fleet test-journal \
+	test-fleet-pages test-beyond test-cookbook test-swift-log
+RUN_BESIDE = $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
 
@@ -98,7 +83,7 @@ FOREIGN = if scripts/install-packages $(1) && set -- $(2) && folder=$$1 && archi
 
 TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp
 
-.PHONY: all demo check test test-core test-swift long faults docs bench peers install uninstall deb clean packages packages-long core-gcc core-clang core-undefined swift swift-release
+.PHONY: all demo check test test-core test-swift $(BESIDE) long faults docs bench peers install uninstall deb clean packages packages-long core-gcc core-clang core-undefined swift swift-release
 
 all: core-gcc swift
 
@@ -152,64 +137,79 @@ test-swift: core-gcc swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
-	$(RUN_COOKBOOK)
-	$(RUN_EXPORT)
-	$(RUN_SERVERS)
-	$(RUN_SYMBOLS)
-	$(RUN_PAGE)
-	$(RUN_JOURNAL)
-	$(RUN_FLEET)
-	$(RUN_FLEET_PAGES)
-	$(RUN_BEYOND)
-	$(RUN_SWIFT_LOG)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
-	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
-	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
+	@$(RUN_BESIDE)
+
+test-cookbook:
+	python3 -B Tests/Cookbook/test_cookbook.py $(WITH_TOOL) --programs build/gcc/Examples $(if $(LONG),--server)
+
+test-export:
+	python3 -B Tests/Export/test_export.py $(WITH_TOOL) --victim build/gcc/Tests/Export/export-victim
+
+test-servers:
+	python3 -B Tests/Export/test_servers.py $(WITH_TOOL) --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
+
+test-symbols:
+	python3 -B Tests/Symbols/test_symbols.py $(WITH_TOOL) $(WITH_PRELOAD) --swiftc $(SWIFT)c $(if $(LONG),--reports 1000)
+
+test-page:
+	python3 -B Tests/Export/test_html.py $(WITH_TOOL) --victim build/gcc/Tests/Export/page-victim --browser build/page-browser
+
+test-journal:
+	python3 -B Tests/Export/test_journal.py $(WITH_TOOL) --victim build/gcc/Tests/Export/journal-victim
+
+test-fleet:
+	python3 -B Tests/Fleet/test_fleet.py $(WITH_TOOL) --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies $(if $(LONG),--long)
+
+test-fleet-pages:
+	python3 -B Tests/Fleet/test_fleet_html.py $(WITH_TOOL) --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies \
+		--browser build/page-browser
+
+test-beyond:
+	python3 -B Tests/Fleet/test_beyond.py $(WITH_TOOL) --victim build/gcc/Tests/Delivery/delivery-victim \
+		--agent build/gcc/Sources/launchguard-agent/launchguard-agent --entries build/gcc/Tests/Delivery/delivery-entries
+
+test-swift-log:
+	python3 -B Tests/Export/test_swift_log.py $(WITH_TOOL) $(WITH_PRELOAD) --victim build/gcc/Tests/Export/journal-victim
+
+test-backtracer-debug:
+	python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump $(SWIFT_DEBUG)
+
+test-backtracer-release:
+	python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump $(SWIFT_RELEASE)
 
 packages-long:
 	@scripts/install-packages long || echo "Not every package could be installed; the tests say what they leave out" >&2
 
 long: packages-long core-gcc core-clang core-undefined swift swift-release
-	@echo "1 of 12: the core with gcc"
+	@echo "1 of 11: the core with gcc"
 	$(call CTEST,gcc)
-	@echo "2 of 12: the core with clang"
+	@echo "2 of 11: the core with clang"
 	$(call CTEST,clang)
-	@echo "3 of 12: the core with traps on undefined behaviour"
+	@echo "3 of 11: the core with traps on undefined behaviour"
 	$(call CTEST,undefined) -L '^check$$'
-	@echo "4 of 12: the Swift modules"
+	@echo "4 of 11: the Swift modules"
 	LAUNCHGUARD_LONG=1; export LAUNCHGUARD_LONG; $(SWIFT_TESTS)
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
-	$(RUN_COOKBOOK) --server
-	$(RUN_EXPORT)
-	$(RUN_SERVERS)
-	$(RUN_SYMBOLS) --reports 1000
-	$(RUN_PAGE)
-	$(RUN_JOURNAL)
-	$(RUN_FLEET) --long
-	$(RUN_FLEET_PAGES)
-	$(RUN_BEYOND)
-	$(RUN_SWIFT_LOG)
-	@echo "5 of 12: the pages of the modules"
+	@$(RUN_BESIDE) LONG=1
+	@echo "5 of 11: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
-	@echo "6 of 12: the ways to die of the Swift build, with every combination of modifiers"
+	@echo "6 of 11: the ways to die of the Swift build, with every combination of modifiers"
 	$(RUN_FAULTS) --failures $(SWIFT_DEBUG)
-	@echo "7 of 12: the same of its release build"
+	@echo "7 of 11: the same of its release build"
 	$(RUN_FAULTS) --failures $(SWIFT_RELEASE)
-	@echo "8 of 12: Swift's own backtracer beside LaunchGuard"
-	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
-	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
-	@echo "9 of 12: the Swift modules with ThreadSanitizer"
+	@echo "8 of 11: the Swift modules with ThreadSanitizer"
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardTests\.')
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardReportsTests\.')
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardGuardsTests\.')
-	@echo "10 of 12: the Swift modules with AddressSanitizer"
+	@echo "9 of 11: the Swift modules with AddressSanitizer"
 	$(call SANITIZED,ASAN,address,asan,detect_leaks=0)
-	@echo "11 of 12: the core for AArch64, under emulation"
+	@echo "10 of 11: the core for AArch64, under emulation"
 	@$(call FOREIGN,aarch64,foreign-arm64 arm64 libcmocka-dev libcmocka0 libunwind-dev libunwind8 liblzma5)
-	@echo "12 of 12: the core against musl"
+	@echo "11 of 11: the core against musl"
 	@$(call FOREIGN,musl,foreign-source source cmocka)
 
 faults: core-gcc swift swift-release

@@ -1,8 +1,6 @@
 // Beside Reader and its extensions the only place of this library that names the C library.
 internal import CLaunchGuard
 
-internal import LaunchGuardPlatform
-
 extension StateDirectory {
     /// The reports in the spool, oldest run first: which were sent, and why the others were not. A
     /// directory without a spool has none.
@@ -17,7 +15,7 @@ extension StateDirectory {
             let status = unsafe Path.withCString(path) { unsafe lg_delivery_entries($0, &entries, UInt32(entries.count), &count) }
             if status == LG_ERR_NOT_FOUND { return [] }
             guard status == LG_OK else {
-                throw ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: spoolPath)
+                throw CLibrary.error(status, path: spoolPath)
             }
         }
         return entries.indices.prefix(Int(count)).map { DeliveryEntry(&entries[$0]) }

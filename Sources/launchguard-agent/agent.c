@@ -11,17 +11,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent_log.h"
-#include "attempts.h"
 #include "composer.h"
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "rest.h"
-#include "runs.h"
-#include "scope.h"
+#include "process/agent_log.h"
+#include "process/rest.h"
+#include "process/scope.h"
+#include "send/attempts.h"
 #include "store/crc32c.h"
 #include "store/digest.h"
 #include "store/map.h"
+#include "watch/runs.h"
 
 /* With no process to wait for and nothing to send, the agent stays that long, for a program that is
  * started again. */

@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent_log.h"
-#include "compose.h"
-#include "gather.h"
 #include "launchguard/ledger.h"
 #include "os/fault_point.h"
+#include "process/agent_log.h"
+#include "report/compose.h"
+#include "report/gather.h"
 #include "store/tally.h"
 
 #define SECOND_NS UINT64_C(1000000000)

@@ -2,9 +2,9 @@
 #ifndef AGENT_COMPOSER_H
 #define AGENT_COMPOSER_H
 
-#include "mailbox.h"
-#include "runs.h"
+#include "send/mailbox.h"
 #include "store/delivery_config.h"
+#include "watch/runs.h"
 
 struct composer {
     const struct lg__delivery_config *config;

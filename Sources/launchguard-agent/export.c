@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "agent.h"
-#include "gather.h"
-#include "target.h"
+#include "report/gather.h"
+#include "target/target.h"
 
 static int refuse(const char *path, const char *why)
 {

@@ -6,8 +6,8 @@
 
 #include "agent.h"
 #include "export.h"
-#include "fault.h"
 #include "launchguard/base.h"
+#include "process/fault.h"
 
 static const char help[] =
     "usage: launchguard-agent --state DIRECTORY [--once] [--verbose]\n"

@@ -5,12 +5,14 @@ import collections
 import hashlib
 import html.parser
 import os
+import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
-PLAYWRIGHT = "playwright==1.65.2"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "PyPI"))
+import pypi
+
 LIMIT_MS = 60000
 VOID = {"meta", "input"}
 
@@ -85,30 +87,9 @@ def check_characters(text):
 # MARK: - The browser
 
 
-def _install(folder):
-    """Why there is no browser; None: there is one."""
-    if not shutil.which("chromium"):
-        return "no chromium (Debian: chromium)"
-    if not os.path.exists(os.path.join(folder, PLAYWRIGHT)):
-        pip = [os.path.join(folder, "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1",
-               "--timeout", "20", PLAYWRIGHT]
-        for step in [sys.executable, "-m", "venv", folder], pip:
-            try:
-                result = subprocess.run(step, capture_output=True, text=True, timeout=300, check=False)
-            except (OSError, subprocess.TimeoutExpired) as error:
-                return str(error)
-            if result.returncode != 0:
-                return (result.stderr.strip().splitlines() or ["pip fails"])[-1]
-        open(os.path.join(folder, PLAYWRIGHT), "w", encoding="utf-8").close()
-    return None
-
-
 def become(folder):
-    """Why there is no browser; None: this is the Python that has one, or else it was run."""
-    missing = _install(folder)
-    if not missing and os.path.realpath(sys.prefix) != os.path.realpath(folder):
-        sys.exit(subprocess.run([os.path.join(folder, "bin/python"), "-B", *sys.argv], check=False, timeout=900).returncode)
-    return missing
+    """Why there is no browser; None: there is one, and this Python drives it."""
+    return pypi.run_again(folder, "playwright") if shutil.which("chromium") else "no chromium (Debian: chromium)"
 
 
 # Texts whose contrast to what is behind them is below that of WCAG 2, level AA.

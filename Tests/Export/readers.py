@@ -15,29 +15,16 @@ import shutil
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-REQUIREMENTS = dict(line.split("==") for line in (HERE / "requirements.txt").read_text().split())
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "PyPI"))
+import pypi
+
 LIMIT_S = 120
 
 
 @functools.cache
 def install(folder, name):
     """The Python that has the reader, or None, and why not."""
-    folder = pathlib.Path(folder) / name
-    mark, wanted = folder / "installed", f"{name}=={REQUIREMENTS[name]}"
-    python = folder / "bin/python"
-    if mark.exists() and mark.read_text() == wanted:
-        return python, None
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1", "--timeout", "20", wanted]
-    for step in [sys.executable, "-m", "venv", folder], pip:
-        try:
-            result = subprocess.run(step, capture_output=True, text=True, timeout=300, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return None, str(error)
-        if result.returncode != 0:
-            return None, (result.stderr.strip().splitlines() or result.stdout.strip().splitlines() or ["pip fails"])[-1]
-    mark.write_text(wanted)
-    return python, None
+    return pypi.install(pathlib.Path(folder) / name, name)
 
 
 def read(python, name, path):

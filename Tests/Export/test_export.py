@@ -66,7 +66,7 @@ class ExportCase(OperatorCase):
         """What a reader says of files; skips, with the reason, where it cannot be had."""
         python, reason = readers.install(operator_case.options.tool.parent / "export-readers", name)
         if reason:
-            self.leave_out(f"{name} {readers.REQUIREMENTS[name]} cannot be installed: {reason}")
+            self.leave_out(f"{name} cannot be installed: {reason}")
         found, complaint = readers.read_each(python, name, paths)
         self.assertIsNone(complaint, f"{name} does not read it: {complaint}")
         return found

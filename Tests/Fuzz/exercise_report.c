@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "compose.h"
+#include "report/compose.h"
 #include "store/crc32c.h"
-#include "target.h"
+#include "target/target.h"
 
 #define REQUIRE(what)                                                     \
     do {                                                                  \

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "credentials.h"
-#include "retry.h"
+#include "send/credentials.h"
+#include "send/retry.h"
 #include "store/crc32c.h"
 #include "store/delivery_config.h"
 #include "store/spool.h"

@@ -1,8 +1,7 @@
-"""The layer rule of the core, and what its crash handler may call.
+"""The layer rule of the core and of the agent, and what the crash handler may call.
 
-Layers: os < store < capture, guard, read < launch < session. Arrows point down; two folders of one
-layer do not see each other. Called with the shared library, a library that breaks the rules, and
-the objects of the core.
+Arrows point down; two folders of one layer do not see each other. Called with the shared library, a
+library that breaks the rules, and the objects of the core and of the agent.
 """
 import functools
 import pathlib
@@ -12,13 +11,44 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CORE = ROOT / "Sources/CLaunchGuard"
-LIBRARY, FORBIDDEN, *OBJECTS = sys.argv[1:]
+LIBRARY, FORBIDDEN, *objects = sys.argv[1:]
 
-LEVELS = {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3, "session": 4}
 
-# Files of one folder that use each other, by symbols, folder → lists of names. None do.
-CIRCLES = {}
+class Tree:
+    """A folder of sources, and the objects that were built of them."""
+
+    def __init__(self, root, before, levels):
+        """`before`: what stands before the name of a source in that of its object. `levels`: folder
+        → layer, "." for the files that stand in none."""
+        self.root, self.before, self.levels = ROOT / root, before, levels
+        self.objects = [path for path in objects if before in path]
+
+    def sources(self, pattern):
+        return sorted(path.relative_to(self.root).as_posix() for path in self.root.rglob(pattern))
+
+    def source_of(self, object_path):
+        return object_path.split(self.before)[1].removesuffix(".o")
+
+    def allowed(self, user, used):
+        """May a file of folder `user` see folder `used`?"""
+        return user == used or self.levels[used] < self.levels[user]
+
+    def where(self):
+        """Symbol → source file that has it."""
+        found = symbols()
+        return {name: self.source_of(path) for path in self.objects for name in found[path][0]}
+
+    def arrows(self):
+        """(Source file, symbol that it uses, source file that has it.)"""
+        where = self.where()
+        return [(self.source_of(path), symbol, where[symbol]) for path in self.objects for symbol in sorted(undefined(path) & set(where))]
+
+
+CORE = Tree("Sources/CLaunchGuard", "Sources/CLaunchGuard/",
+            {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3, "session": 4})
+# Its main.c alone stands above the objects of the top.
+AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
+             {"process": 0, "report": 1, "watch": 1, "target": 2, "send": 3, ".": 4})
 
 # A function that other files call, lg__file_verb, begins with the name of its file. In three
 # folders it may begin with the name of what all files of the folder are about: the interface to the
@@ -69,24 +99,11 @@ def folder(path):
     return str(pathlib.PurePosixPath(path).parent)
 
 
-def allowed(user, used):
-    """May a file of folder `user` see folder `used`?"""
-    return user == used or LEVELS[used] < LEVELS[user]
-
-
-def sources(pattern):
-    return sorted(path.relative_to(CORE).as_posix() for path in CORE.rglob(pattern))
-
-
-def source_of(object_path):
-    return object_path.split("Sources/CLaunchGuard/")[1].removesuffix(".o")
-
-
 @functools.cache
 def symbols():
     """Object → the symbols that it defines for others, and those of others that it uses."""
-    found = {path: (set(), set()) for path in OBJECTS}
-    for line in run("nm", "-A", "-g", *OBJECTS).splitlines():
+    found = {path: (set(), set()) for path in objects}
+    for line in run("nm", "-A", "-g", *objects).splitlines():
         path, rest = line.rsplit(":", 1)
         kind, name = rest.split()[-2:]
         found[path][kind in "Uwv"].add(name)
@@ -174,44 +191,47 @@ def signal_safe_functions():
     return names
 
 
-class Layers(unittest.TestCase):
+class Layered:
+    """What holds of each tree."""
+
     def test_every_folder_has_a_layer(self):
-        self.assertLessEqual({folder(path) for path in sources("*.[ch]")}, set(LEVELS))
+        self.assertLessEqual({folder(path) for path in self.tree.sources("*.[ch]")}, set(self.tree.levels))
 
     def test_includes_point_down(self):
-        for path in sources("*.[ch]"):
-            for included in re.findall(r'^\s*#\s*include\s+"([^"]+)"', (CORE / path).read_text(), re.M):
-                if included.startswith("launchguard/"):
+        for path in self.tree.sources("*.[ch]"):
+            for included in re.findall(r'^\s*#\s*include\s+"([^"]+)"', (self.tree.root / path).read_text(), re.M):
+                if folder(included) not in self.tree.levels:
+                    self.assertTrue((ROOT / "include" / included).exists() or self.tree is AGENT and (CORE.root / included).exists(), included)
                     continue
-                self.assertTrue(allowed(folder(path), folder(included)), "%s must not include %s" % (path, included))
+                self.assertTrue(self.tree.allowed(folder(path), folder(included)), "%s must not include %s" % (path, included))
                 if included.endswith("/internal.h"):
                     self.assertEqual(folder(path), folder(included), "%s is for its own folder; %s includes it" % (included, path))
 
     def test_symbols_point_down(self):
-        self.assertGreater(len(self.where()), 100)
-        for user, symbol, used in self.arrows():
-            self.assertTrue(allowed(folder(user), folder(used)), "%s must not use %s of %s" % (user, symbol, used))
+        self.assertGreater(len(self.tree.where()), 60)
+        for user, symbol, used in self.tree.arrows():
+            self.assertTrue(self.tree.allowed(folder(user), folder(used)), "%s must not use %s of %s" % (user, symbol, used))
 
-    def test_files_of_a_folder_form_no_circle(self):
-        for name in LEVELS:
-            uses = {source_of(path): set() for path in OBJECTS if folder(source_of(path)) == name}
-            for user, _, used in self.arrows():
-                if folder(user) == folder(used) == name:
-                    uses[user].add(used)
-            found = [{pathlib.PurePosixPath(path).stem for path in circle} for circle in circles(uses)]
-            listed = [set(names.split()) for names in CIRCLES.get(name, [])]
-            self.assertCountEqual(found, listed, "files of %s/ that use each other, beside those that may" % name)
+    def test_files_form_no_circle(self):
+        uses = {self.tree.source_of(path): set() for path in self.tree.objects}
+        for user, _, used in self.tree.arrows():
+            uses[user].add(used)
+        self.assertEqual(circles(uses), [], "files that use each other")
 
     def test_no_file_name_twice(self):
         """A header and its source have one name; internal.h is each folder's own."""
         where = {}
-        for path in map(pathlib.PurePosixPath, sources("*.[ch]")):
+        for path in map(pathlib.PurePosixPath, self.tree.sources("*.[ch]")):
             if path.name != "internal.h":
                 where.setdefault(path.stem, set()).add(str(path.parent))
         self.assertEqual({stem for stem, folders in where.items() if len(folders) > 1}, set())
 
+
+class Core(Layered, unittest.TestCase):
+    tree = CORE
+
     def test_functions_are_named_after_their_files(self):
-        for symbol, source in self.where().items():
+        for symbol, source in self.tree.where().items():
             path = pathlib.PurePosixPath(source)
             if symbol.startswith("lg__"):
                 prefixes = PREFIXES.get(path.parent.name, []) + [path.stem]
@@ -220,18 +240,19 @@ class Layers(unittest.TestCase):
     def test_circles_are_found(self):
         self.assertEqual(circles({1: {2}, 2: {3}, 3: {2, 4}, 4: set()}), [{2, 3}])
 
-    def where(self):
-        """Symbol → source file that has it."""
-        return {name: source_of(path) for path, (names, _) in symbols().items() for name in names}
-
-    def arrows(self):
-        """(Source file, symbol that it uses, source file that has it.)"""
-        where = self.where()
-        return [(source_of(path), symbol, where[symbol]) for path in OBJECTS for symbol in sorted(undefined(path) & set(where))]
-
     def test_libunwind_has_one_door(self):
-        users = [path for path in sources("*.[ch]") if re.search(r"#\s*include\s*<libunwind", (CORE / path).read_text())]
+        users = [path for path in CORE.sources("*.[ch]") if re.search(r"#\s*include\s*<libunwind", (CORE.root / path).read_text())]
         self.assertEqual(users, ["capture/unwind_libunwind.c"])
+
+
+@unittest.skipUnless(AGENT.objects, "the agent was not built")
+class Agent(Layered, unittest.TestCase):
+    tree = AGENT
+
+    def test_only_the_target_makers_know_the_network_library(self):
+        """What a report says is made without it."""
+        users = {folder(path) for path in AGENT.sources("*.[ch]") if "#include <curl/" in (AGENT.root / path).read_text()}
+        self.assertEqual(users, {"target", "send"})
 
 
 class Handler(unittest.TestCase):
@@ -243,11 +264,11 @@ class Handler(unittest.TestCase):
 
     def test_files_of_the_handler_need_only_what_is_safe(self):
         listed = HANDLER_ONLY | set(ALSO_AT_START)
-        capture = {path for path in sources("*.c") if folder(path) == "capture"}
+        capture = {path for path in CORE.sources("*.c") if folder(path) == "capture"}
         self.assertLessEqual(capture, listed, "a new file of capture/: say here what it may call")
         checked = set()
-        for path in OBJECTS:
-            source = source_of(path)
+        for path in CORE.objects:
+            source = CORE.source_of(path)
             if source in listed:
                 more = undefined(path) - HANDLER - set(ALSO_AT_START.get(source, "").split())
                 self.assertEqual({symbol for symbol in more if not is_own(symbol)}, set(),
@@ -277,4 +298,4 @@ class Handler(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -7,33 +7,14 @@ definition and no other. Exit status 77, with the reason on standard output: it 
 import collections
 import json
 import os
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(HERE, "../../docs/schema/launchguard.schema.json")
-REQUIREMENTS = os.path.join(HERE, "requirements.txt")
 SKIPPED = 77
 
-
-def install(folder):
-    """Why the validator cannot be installed; None: it is there."""
-    wanted = open(REQUIREMENTS, encoding="utf-8").read()
-    mark = os.path.join(folder, "installed")
-    if os.path.exists(mark) and open(mark, encoding="utf-8").read() == wanted:
-        return None
-    pip = [os.path.join(folder, "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1",
-           "--timeout", "20", "-r", REQUIREMENTS]
-    for step in [sys.executable, "-m", "venv", folder], pip:
-        try:
-            result = subprocess.run(step, capture_output=True, text=True, timeout=300, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-        if result.returncode != 0:
-            return (result.stderr.strip().splitlines() or result.stdout.strip().splitlines() or ["pip fails"])[-1]
-    with open(mark, "w", encoding="utf-8") as file:
-        file.write(wanted)
-    return None
+sys.path.append(os.path.join(HERE, "../PyPI"))
+import pypi
 
 
 def check(paths):
@@ -65,13 +46,10 @@ def check(paths):
 
 def main():
     folder, paths = sys.argv[1], sys.argv[2:]
-    reason = install(folder)
+    reason = pypi.run_again(folder, "jsonschema")
     if reason:
         print(f"skipped: no validator: {reason}")
         return SKIPPED
-    python = os.path.join(folder, "bin/python")
-    if os.path.realpath(sys.prefix) != os.path.realpath(folder):
-        return subprocess.run([python, "-B", os.path.abspath(__file__)] + sys.argv[1:], check=False, timeout=300).returncode
     return 1 if check(paths) else 0
 
 

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exit_status.h"
 #include "os/os.h"
+#include "watch/exit_status.h"
 
 static pid_t begin(int *ret_pidfd, uint64_t *ret_ticks)
 {

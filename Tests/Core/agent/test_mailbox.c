@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent_log.h"
-#include "mailbox.h"
 #include "os/fault_point.h"
+#include "process/agent_log.h"
+#include "send/mailbox.h"
 #include "store/crc32c.h"
 
 static const char brief[] = "{\"uuid\":\"a\"}", full[] = "{\"everything\":[1,2,3]}";

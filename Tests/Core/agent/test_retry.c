@@ -2,7 +2,7 @@
  * of the waits, and what servers say about waiting. */
 #include "harness.h"
 
-#include "retry.h"
+#include "send/retry.h"
 
 #define SECOND UINT64_C(1000000000)
 

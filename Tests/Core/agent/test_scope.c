@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "scope.h"
+#include "process/scope.h"
 
 static void test_units(void **state)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compose.h"
-#include "target.h"
+#include "report/compose.h"
+#include "target/target.h"
 
 static void parse_hex(const char *text, uint8_t bytes[16])
 {

@@ -131,7 +131,8 @@ class Compose(unittest.TestCase):
         for message in crash.get("messages", []):
             if message["source"] == "libc" and "what" not in str(crash["messages"]):
                 self.assertTrue(message["text"].strip().startswith(brief["message"]))
-        frames = [(int(frame["address"], 16), frame.get("module"), frame.get("buildID"), int(frame.get("offset", "0"), 16)) for frame in brief.get("frames", [])]
+        frames = [(int(frame["address"], 16), frame.get("module"), frame.get("buildID"), int(frame.get("offset", "0"), 16),
+                   int(frame.get("start", "0"), 16)) for frame in brief.get("frames", [])]
         walks = [crash[name] for name in ("dwarfStack", "framePointerStack") if name in crash]
         theirs = []
         for walk in walks:
@@ -139,7 +140,8 @@ class Compose(unittest.TestCase):
             for frame in walk["frames"][: walk["innermost"]]:
                 module = modules.get(frame.get("module"), {})
                 name = os.path.basename(module["path"]) if module else None
-                theirs[-1].append((int(frame["lookup"], 16), name, module.get("buildID"), int(frame.get("fileAddress", "0"), 16)))
+                start = int(module["start"], 16) if module and module["start"] != module["bias"] else 0
+                theirs[-1].append((int(frame["lookup"], 16), name, module.get("buildID"), int(frame.get("fileAddress", "0"), 16), start))
         if walks and frames:
             self.assertIn(frames, [walk[: len(frames)] for walk in theirs])
         return len(frames), max(map(len, theirs), default=0)
@@ -156,6 +158,10 @@ class Compose(unittest.TestCase):
         subprocess.run([SECRETS, state, "long"], capture_output=True, timeout=60, check=False)
         (path,) = glob.glob(os.path.join(state, "**/*.lgrun"), recursive=True)
         have, there_are = self.check_brief(path)
+        # the program stands at a fixed address
+        frames = json.loads(compose("--brief", path))["frames"]
+        self.assertEqual([frame["module"] for frame in frames if "start" not in frame and frame["module"] == "report-secrets"], [])
+        self.assertIn("start", frames[-1])
         self.assertTrue(0 < have < FRAMES_MAX <= there_are, f"{have} of {there_are} frames")
         # Characters that take six bytes each leave room for none.
         state = os.path.join(self.folder, "longer")

@@ -1,8 +1,8 @@
 """Readers that others wrote take every event and log record, and find in it what the brief part
 says.
 
-They come from requirements.txt, into a folder of the build directory, once. Where pip cannot get
-them, the test is skipped, and says why.
+They come from PyPI, into a folder of the build directory, once. Where pip cannot get them, the test
+is skipped, and says why.
 """
 
 import glob
@@ -16,32 +16,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 GOLDEN = sorted(glob.glob(os.path.join(ROOT, "Tests/Golden/*/*.lgrun")))
 SKIPPED = 77
+
+sys.path.append(os.path.join(ROOT, "Tests/PyPI"))
+import pypi
+
 # Ends that somebody wished for.
 QUIET = ("clean", "terminated", "upgrade", "reboot", "debugger")
-
-
-def have_readers(folder):
-    """Whether the readers are in `folder`; why not, as text."""
-    wanted = open(os.path.join(HERE, "requirements.txt"), encoding="utf-8").read()
-    mark = os.path.join(folder, "installed")
-    if os.path.exists(mark) and open(mark, encoding="utf-8").read() == wanted:
-        return None
-    python = os.path.join(folder, "bin/python")
-    steps = [
-        [sys.executable, "-m", "venv", folder],
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1", "--timeout", "20", "-r",
-         os.path.join(HERE, "requirements.txt")],
-    ]
-    for step in steps:
-        try:
-            result = subprocess.run(step, capture_output=True, text=True, timeout=300, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-        if result.returncode != 0:
-            return (result.stderr.strip().splitlines() or ["pip fails"])[-1]
-    with open(mark, "w", encoding="utf-8") as file:
-        file.write(wanted)
-    return None
 
 
 def brief_of(path):
@@ -128,17 +108,9 @@ class Readers(unittest.TestCase):
                 self.assertEqual(resource.get("host.id"), brief.get("system", {}).get("machineID"))
 
 
-def main():
-    folder = os.environ["VENV"]
-    if "READERS" not in os.environ:
-        why = have_readers(folder)
-        if why:
-            print(f"skipped: the readers of requirements.txt cannot be had: {why}")
-            sys.exit(SKIPPED)
-        python = os.path.join(folder, "bin/python")
-        os.execve(python, [python, *sys.argv], {**os.environ, "READERS": folder})
-    unittest.main()
-
-
 if __name__ == "__main__":
-    main()
+    reason = pypi.run_again(os.environ["VENV"], "sentry-relay", "sentry-sdk", "opentelemetry-proto")
+    if reason:
+        print(f"skipped: the readers cannot be had: {reason}")
+        sys.exit(SKIPPED)
+    unittest.main()

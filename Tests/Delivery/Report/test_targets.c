@@ -10,10 +10,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "compose.h"
-#include "json_words.h"
-#include "redact.h"
-#include "target.h"
+#include "report/compose.h"
+#include "report/json_words.h"
+#include "report/redact.h"
+#include "target/target.h"
 
 static const char brief[] = "{\"schema\":\"launchguard-report/1\",\"uuid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\",\"end\":\"crash\","
                             "\"signal\":\"SIGSEGV\",\"fingerprint\":\"00\",\"appID\":\"org.example\",\"appVersion\":\"1\\n/\\\\2\","
@@ -142,6 +142,19 @@ static json_t *event_of(const struct request *request)
     return event;
 }
 
+static void test_a_module_at_a_fixed_address(void **state)
+{
+    static const char fixed[] = "{\"schema\":\"launchguard-report/1\",\"uuid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\",\"end\":\"crash\",\"frames\":["
+                                "{\"module\":\"a\",\"buildID\":\"00\",\"offset\":\"0x401010\",\"address\":\"0x401010\",\"start\":\"0x400000\"}]}";
+    struct request request;
+    (void)state;
+    assert_true(ask(LG_TARGET_SENTRY, "https://abc@a.example/42", fixed, PART_BRIEF, &request));
+    json_t *event = event_of(&request), *image = json_array_get(json_object_get(json_object_get(event, "debug_meta"), "images"), 0);
+    assert_string_equal(json_string_value(json_object_get(image, "image_addr")), "0x400000");
+    json_decref(event);
+    request_free(&request);
+}
+
 static void test_an_event(void **state)
 {
     struct request request;
@@ -171,6 +184,40 @@ static void test_a_log_record(void **state)
     assert_true(ask(LG_TARGET_OTLP, "https://a.example/v1/logs", brief, PART_BRIEF, &request));
     assert_non_null(strstr(request.body, "{\"key\":\"launchguard.more\",\"value\":{\"intValue\":\"4\"}}"));
     request_free(&request);
+}
+
+#define MODULES 8000
+
+/* Of a program with more modules than an event has room for, those of the frames stay. */
+static void test_an_event_with_many_modules(void **state)
+{
+    struct letter letter = letter_of("{\"schema\":\"launchguard-report/1\",\"end\":\"crash\",\"kind\":\"fault.null_read\",\"frames\":[{\"address\":\"0x3010\"}]}");
+    struct request request = { .headers = NULL };
+    char *text;
+    size_t size;
+    FILE *full_part = open_memstream(&text, &size);
+    (void)state;
+    fprintf(full_part, "{\"crash\":{\"dwarfStack\":{\"frames\":[{\"lookup\":\"0x3010\"},{\"lookup\":\"0x5020\"}]}},\"modules\":[");
+    for (unsigned i = 1; i <= MODULES; i++)
+        fprintf(full_part, "%s{\"path\":\"/opt/of/a/player/with/plugins/%u.so\",\"buildID\":\"%040x\",\"start\":\"0x%x\",\"end\":\"0x%x\"}", i > 1 ? "," : "", i, i,
+                0x1000 * i, 0x1000 * (i + 1));
+    fprintf(full_part, "]}");
+    assert_int_equal(fclose(full_part), 0);
+    letter.full = text;
+    letter.header.full_bytes = (uint32_t)size;
+    assert_true(sentry_body(&letter, PART_WHOLE, &request, why));
+    const char *header = strchr(request.body, '\n') + 1, *payload = strchr(header, '\n') + 1;
+    json_t *item = json_loads(header, JSON_DISABLE_EOF_CHECK, NULL);
+    size_t length = (size_t)json_integer_value(json_object_get(item, "length"));
+    assert_true(length < 1000000);
+    json_t *event = json_loadb(payload, length, 0, NULL), *images = json_object_get(json_object_get(event, "debug_meta"), "images");
+    assert_int_equal(json_array_size(images), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(images, 0), "image_addr")), "0x3000");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(images, 1), "image_addr")), "0x5000");
+    json_decref(event);
+    json_decref(item);
+    request_free(&request);
+    free(text);
 }
 
 static void test_what_is_no_report(void **state)
@@ -232,8 +279,8 @@ int main(void)
 {
     setenv("HOME", "/opt/own/", 1);
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event),
-        cmocka_unit_test(test_a_log_record),
+        cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event), cmocka_unit_test(test_a_module_at_a_fixed_address),
+        cmocka_unit_test(test_an_event_with_many_modules), cmocka_unit_test(test_a_log_record),
         cmocka_unit_test(test_what_is_no_report), cmocka_unit_test(test_home_directories), cmocka_unit_test(test_bytes_that_are_not_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

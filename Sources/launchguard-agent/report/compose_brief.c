@@ -1,0 +1,306 @@
+#include "report/compose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json_words.h"
+#include "report/redact.h"
+#include "store/format_report.h"
+
+#define FRAMES_MAX 24u
+#define MODULES_MAX 65536u
+#define MESSAGE_BYTES 512u
+/* No text is cut that is as short; all of them fit together. */
+#define TEXT_LEAST 36u
+
+struct frame {
+    uint64_t lookup; /* address that names the line: a return address less 1 */
+    uint64_t start, bias; /* of its module */
+    bool found;
+    char module[256];
+    char build_id[65];
+};
+
+struct frames {
+    uint32_t count;
+    uint64_t total;
+    struct frame list[FRAMES_MAX];
+};
+
+/* ---- frames ---- */
+
+static void add_frame(struct frames *frames, uint64_t pc, bool exact)
+{
+    struct frame *frame = &frames->list[frames->count++];
+    frame->lookup = exact ? pc : pc - 1;
+    frame->found = false;
+}
+
+/* Frames behind the gap in a stack are left out: their neighbours are not known. */
+static uint32_t innermost(const lg_stack_info *info, struct frames *frames)
+{
+    uint32_t count = info->first < info->stored ? info->first : info->stored;
+    frames->count = 0;
+    frames->total = info->total > info->stored ? info->total : info->stored;
+    return count < FRAMES_MAX ? count : FRAMES_MAX;
+}
+
+/* Whether a breakpoint instruction of x86 has left the program counter behind itself. */
+static bool is_past_breakpoint(lg_reader *reader, const lg_crash_info *crash)
+{
+    lg_register cell;
+    for (uint32_t i = 0; crash->kind == LG_CRASH_BREAKPOINT && i < 256 && lg_reader_register(reader, i, &cell) == LG_OK; i++)
+        if (strcmp(cell.name, "rip") == 0)
+            return true;
+    return false;
+}
+
+static void crashed_frames(lg_reader *reader, const lg_crash_info *crash, struct frames *frames)
+{
+    lg_stack_choice choice;
+    lg_stack_info info;
+    uint64_t pc;
+    if (lg_reader_stack_choice(reader, &choice) != LG_OK || lg_reader_stack(reader, choice.stage, &info) != LG_OK || !info.stored) {
+        choice.stage = LG_STAGE_FRAMES;
+        if (lg_reader_stack(reader, choice.stage, &info) != LG_OK || !info.stored) {
+            add_frame(frames, crash->pc, true);
+            frames->total = 1;
+            return;
+        }
+    }
+    bool exact = !is_past_breakpoint(reader, crash);
+    uint32_t count = innermost(&info, frames);
+    for (uint32_t i = 0; i < count && lg_reader_frame(reader, choice.stage, i, &pc) == LG_OK; i++)
+        add_frame(frames, pc, i == 0 && exact);
+}
+
+static void hung_frames(lg_reader *reader, struct frames *frames)
+{
+    lg_stack_info info;
+    uint64_t pc;
+    if (lg_reader_snapshot_stack(reader, LG_SNAPSHOT_HANG, 0, &info) != LG_OK)
+        return;
+    uint32_t count = innermost(&info, frames);
+    for (uint32_t i = 0; i < count && lg_reader_snapshot_frame(reader, LG_SNAPSHOT_HANG, 0, i, &pc) == LG_OK; i++)
+        add_frame(frames, pc, i == 0);
+}
+
+static void find_modules(lg_reader *reader, struct frames *frames)
+{
+    lg_module module;
+    for (uint32_t i = 0; i < MODULES_MAX; i++) {
+        lg_status status = lg_reader_module(reader, i, &module);
+        if (status == LG_ERR_DAMAGED && i < 256)
+            continue;
+        if (status != LG_OK)
+            return;
+        const char *slash = strrchr(module.path, '/');
+        for (uint32_t k = 0; k < frames->count; k++) {
+            struct frame *frame = &frames->list[k];
+            if (frame->found || frame->lookup < module.start || frame->lookup >= module.end)
+                continue;
+            frame->found = true;
+            frame->start = module.start;
+            frame->bias = module.bias;
+            memcpy(frame->build_id, module.build_id, sizeof frame->build_id);
+            size_t length = strnlen(slash ? slash + 1 : module.path, sizeof frame->module - 1);
+            memcpy(frame->module, slash ? slash + 1 : module.path, length);
+            frame->module[length] = 0;
+        }
+    }
+}
+
+static json_t *frame_json(const struct frame *frame)
+{
+    json_t *object = json_object();
+    if (frame->found) {
+        put(object, "module", words_string(frame->module));
+        put(object, "buildID", words_string(frame->build_id));
+        put(object, "offset", words_short_address(frame->lookup - frame->bias));
+        if (frame->start != frame->bias)
+            put(object, "start", words_short_address(frame->start));
+    }
+    put(object, "address", words_short_address(frame->lookup));
+    return object;
+}
+
+static void put_frames(json_t *report, lg_reader *reader, struct frames *frames)
+{
+    find_modules(reader, frames);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < frames->count; i++)
+        json_array_append_new(list, frame_json(&frames->list[i]));
+    if (frames->count) {
+        put(report, "frames", list);
+        put(report, "frameCount", words_number(frames->total));
+    } else {
+        json_decref(list);
+    }
+}
+
+/* ---- parts ---- */
+
+/* The first line, without home directories. */
+static json_t *line(const char *bytes, size_t size, bool keep_home)
+{
+    char text[MESSAGE_BYTES];
+    while (size && (*bytes == '\n' || *bytes == '\r'))
+        bytes++, size--;
+    const char *end = memchr(bytes, '\n', size);
+    size = end ? (size_t)(end - bytes) : size;
+    size = size < sizeof text ? size : sizeof text;
+    memcpy(text, bytes, size);
+    size = keep_home ? size : redact_text(text, size);
+    return size ? words_text(text, size) : NULL;
+}
+
+static void put_messages(json_t *report, lg_reader *reader, bool keep_home)
+{
+    lg_message *message = malloc(sizeof *message);
+    for (uint32_t i = 0; message && i < 64 && lg_reader_message(reader, i, message) == LG_OK; i++) {
+        const char *key = message->source == LG_MESSAGE_CPP_TYPE ? "exception" : "message";
+        /* what() says more than the C++ runtime's text around it */
+        if (message->source == LG_MESSAGE_CPP_WHAT || !json_object_get(report, key))
+            put(report, key, line(message->text, message->size, keep_home));
+    }
+    free(message);
+}
+
+static void put_thread(json_t *report, int32_t tid, const char *name)
+{
+    json_t *thread = json_object();
+    put(thread, "id", json_integer(tid));
+    put(thread, "name", words_string(name));
+    put(report, "thread", thread);
+}
+
+static void put_what(json_t *report, lg_reader *reader, const struct facts *facts)
+{
+    const lg_verdict *verdict = &facts->verdict;
+    char buffer[SIGNAL_NAME_BYTES];
+    lg_crash_info crash;
+    lg_snapshot_info snapshot;
+    struct frames *frames = calloc(1, sizeof *frames);
+    put(report, "end", json_string(lg_end_name(verdict->end)));
+    if (verdict->end != LG_END_RUNNING)
+        put(report, "evidence", json_string(lg_evidence_sentence(verdict->evidence)));
+    if (verdict->signal) {
+        put(report, "signal", json_string(signal_name(verdict->signal, buffer)));
+        put(report, "signalNumber", json_integer(verdict->signal));
+    }
+    if (verdict->end == LG_END_EXIT)
+        put(report, "exitCode", json_integer(verdict->code));
+    if (facts->reason)
+        put(report, "reason", line(facts->reason, strlen(facts->reason), facts->keep_home));
+    bool is_of_record = verdict->end == LG_END_CRASH || verdict->end == LG_END_DEBUGGER || verdict->evidence == LG_EVIDENCE_DUMP_RECORD;
+    if (is_of_record && verdict->end != LG_END_RUNNING && lg_reader_crash(reader, &crash) == LG_OK && !crash.handled) {
+        put(report, "signalCode", json_integer(crash.code));
+        const char *code = signal_code_name(crash.signal, crash.code);
+        put(report, "signalCodeName", code ? json_string(code) : NULL);
+        put(report, "kind", json_string(lg_crash_kind_name(crash.kind)));
+        put(report, "faultAddress", crash.has_address ? words_short_address(crash.address) : NULL);
+        put_thread(report, crash.tid, crash.thread_name);
+        put_messages(report, reader, facts->keep_home);
+        if (frames)
+            crashed_frames(reader, &crash, frames);
+    } else if ((verdict->end == LG_END_HANG || verdict->end == LG_END_RUNNING) &&
+               lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot) == LG_OK && !snapshot.resolved_ns) {
+        put_thread(report, snapshot.tid, snapshot.name);
+        if (frames)
+            hung_frames(reader, frames);
+    }
+    if (frames)
+        put_frames(report, reader, frames);
+    free(frames);
+}
+
+static void put_run(json_t *report, lg_reader *reader, const struct facts *facts)
+{
+    lg_run_info run;
+    lg_guards_info guards;
+    lg_system_info info = LG_SYSTEM_INFO_INIT;
+    put(report, "launching", json_boolean(facts->launching));
+    if (facts->launching) {
+        put(report, "context", words_string(facts->context));
+        put(report, "task", words_string(facts->task));
+        put(report, "streak", json_integer(facts->streak));
+    }
+    if (lg_reader_run(reader, &run) == LG_OK) {
+        put(report, "appID", words_string(run.app_id));
+        put(report, "appVersion", words_string(run.app_version));
+        put(report, "buildID", words_string(run.build_id));
+        put(report, "ordinal", words_number(run.ordinal));
+        put(report, "started", words_time(run.wall_ns));
+    }
+    if (lg_reader_guards(reader, &guards) == LG_OK)
+        put(report, "survivedFaults", words_nonzero(guards.survived));
+    put(report, "ended", words_time(facts->ended_ns));
+    put(report, "made", words_time(facts->made_ns));
+    if (lg_reader_system(reader, &info) != LG_OK)
+        return;
+    json_t *system = json_object();
+    put(system, "distribution", words_string(info.os_id));
+    put(system, "distributionVersion", words_string(info.os_version));
+    put(system, "kernel", words_string(info.kernel));
+    put(system, "hardware", words_string(info.hardware));
+    put(system, "model", words_string(info.model));
+    put(system, "machineID", words_string(info.machine));
+    put(report, "system", system);
+}
+
+/* ---- at most LG__REPORT_BRIEF_MAX bytes ---- */
+
+static json_t *longest_text(json_t *object)
+{
+    json_t *longest = NULL, *value;
+    const char *key;
+    json_object_foreach(object, key, value) {
+        json_t *text = json_is_object(value) ? longest_text(value) : json_is_string(value) ? value : NULL;
+        if (text && (!longest || json_string_length(text) > json_string_length(longest)))
+            longest = text;
+    }
+    return longest;
+}
+
+static bool halve(json_t *text)
+{
+    const char *bytes = json_string_value(text);
+    size_t size = json_string_length(text) / 2;
+    while (size && ((unsigned char)bytes[size] & 0xC0) == 0x80)
+        size--;
+    char *copy = strndup(bytes, size);
+    bool done = copy && json_string_setn_nocheck(text, copy, strlen(copy)) == 0;
+    free(copy);
+    return done;
+}
+
+char *compose_brief(lg_reader *reader, const struct facts *facts, size_t *ret_bytes)
+{
+    json_t *report = json_object();
+    put(report, "schema", json_string("launchguard-report/1"));
+    put(report, "uuid", json_string(facts->uuid));
+    put(report, "runUUID", json_string(facts->run_uuid));
+    put(report, "fingerprint", json_string(facts->fingerprint));
+    put_what(report, reader, facts);
+    put_run(report, reader, facts);
+    char *text = NULL;
+    for (;;) {
+        json_t *frames = json_object_get(report, "frames");
+        text = json_dumps(report, JSON_COMPACT);
+        if (!text || strlen(text) <= LG__REPORT_BRIEF_MAX)
+            break;
+        free(text);
+        text = NULL;
+        if (json_array_size(frames) > 0) {
+            json_array_remove(frames, json_array_size(frames) - 1);
+        } else {
+            json_t *longest = longest_text(report);
+            if (!longest || json_string_length(longest) <= TEXT_LEAST || !halve(longest))
+                break;
+        }
+    }
+    json_decref(report);
+    if (text)
+        *ret_bytes = strlen(text);
+    return text;
+}

@@ -1,0 +1,14 @@
+/* What a report needs to know beside the run file: of the launch, of the ledger, of the clock. */
+#ifndef AGENT_GATHER_H
+#define AGENT_GATHER_H
+
+#include "report/compose.h"
+
+/* Sets all of the facts but `uuid`, `reason`, `verdict` and `keep_home`; of these it reads the
+ * verdict. `state_directory` NULL: the ledger is not known, and the streak is 1 in a launch. */
+void gather_facts(lg_reader *reader, const lg_run_info *run, const char *state_directory, struct facts *facts);
+
+/* Reads an identity: 32 hexadecimal digits, with dashes or without. false: it is none. */
+bool gather_hex(const char *text, uint8_t ret_bytes[16]);
+
+#endif

@@ -1,0 +1,106 @@
+#include "report/redact.h"
+
+#include <limits.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/compose.h"
+
+/* Home directory of the agent's own user, without a slash at its end; "": none. Asked once, and
+ * only of the environment and of /etc/passwd, since a name service may be far away. */
+static const char *own_home(void)
+{
+    static char home[PATH_MAX];
+    static bool known;
+    if (known)
+        return home;
+    known = true;
+    const char *variable = secure_getenv("HOME");
+    if (variable && variable[0] == '/') {
+        snprintf(home, sizeof home, "%s", variable);
+    } else {
+        FILE *file = fopen("/etc/passwd", "re");
+        for (struct passwd *entry; file && (entry = fgetpwent(file));)
+            if (entry->pw_uid == geteuid() && entry->pw_dir && entry->pw_dir[0] == '/') {
+                snprintf(home, sizeof home, "%s", entry->pw_dir);
+                break;
+            }
+        if (file)
+            fclose(file);
+    }
+    for (size_t length = strlen(home); length && home[length - 1] == '/'; length--)
+        home[length - 1] = 0;
+    return home;
+}
+
+/* Of a name in a text; what else could follow a path there ends the name. */
+static bool is_name(char byte)
+{
+    unsigned char c = (unsigned char)byte;
+    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c && strchr("._@+-", c));
+}
+
+static bool ends_name(const char *text, size_t size, size_t at, bool is_path)
+{
+    return at >= size || (is_path ? text[at] == '/' : !is_name(text[at]));
+}
+
+/* Bytes of the home directory that this text begins with; 0: with none. */
+static size_t home_at(const char *text, size_t size, bool is_path)
+{
+    static const char *const folders[] = { "/home/", "/var/home/" };
+    const char *own = own_home();
+    size_t length = strlen(own);
+    if (length > 1 && size >= length && memcmp(text, own, length) == 0 && ends_name(text, size, length, is_path))
+        return length;
+    if (size >= 5 && memcmp(text, "/root", 5) == 0 && ends_name(text, size, 5, is_path))
+        return 5;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        length = strlen(folders[i]);
+        if (size <= length || memcmp(text, folders[i], length) != 0)
+            continue;
+        while (length < size && text[length] == '/')
+            length++;
+        size_t name = length;
+        while (!ends_name(text, size, length, is_path))
+            length++;
+        if (length > name)
+            return length;
+    }
+    return 0;
+}
+
+const char *redact_home(const char *path, char *buffer, size_t room)
+{
+    size_t home = home_at(path, strlen(path), true);
+    if (!home)
+        return path;
+    snprintf(buffer, room, "~%s", path + home);
+    return buffer;
+}
+
+/* A path may begin behind this byte; also behind an option of one letter, as in "-I/home". */
+static bool is_start(const char *text, size_t at)
+{
+    if (at == 0 || !(is_name(text[at - 1]) || text[at - 1] == '~'))
+        return true;
+    return at >= 2 && text[at - 2] == '-' && (at == 2 || !is_name(text[at - 3]));
+}
+
+size_t redact_text(char *text, size_t size)
+{
+    size_t used = 0;
+    bool start = true;
+    for (size_t i = 0; i < size;) {
+        /* `text` is read at and behind `i` as it was, and before `used` as it becomes */
+        size_t home = text[i] == '/' && start ? home_at(text + i, size - i, false) : 0;
+        text[used++] = home ? '~' : text[i];
+        i += home ? home : 1;
+        start = is_start(text, used);
+    }
+    return used;
+}

@@ -1,0 +1,38 @@
+/* One HTTP request at a time, while the agent also waits for other things. Time, memory and the
+ * number of connections are bounded, whatever the server does: it follows no redirect, and reads no
+ * more of an answer than it needs. */
+#ifndef AGENT_SENDER_H
+#define AGENT_SENDER_H
+
+#include <curl/curl.h>
+
+#include "send/retry.h"
+#include "target/target.h"
+
+#define CONNECT_MS 5000L
+#define REQUEST_MS 30000L
+#define ANSWER_BYTES_MAX (64 * 1024)
+
+struct sender {
+    CURLM *multi;
+    CURL *easy;              /* NULL: no request is under way */
+    struct curl_slist *headers;
+    struct request request;
+    struct answer answer;
+    size_t answer_bytes;
+    char error[CURL_ERROR_SIZE];
+};
+
+bool sender_open(struct sender *ret_sender);
+void sender_close(struct sender *sender);
+
+/* Begin a request; takes over `request`. false: no memory. */
+bool sender_begin(struct sender *sender, struct request *request, const struct credentials *credentials, const char *ca_file);
+void sender_cancel(struct sender *sender);
+
+/* Wait for the network and for `others` at most so long, and go on. true: the answer is there, or
+ * none will come; `ret_why` says what went wrong, for a person, "" where nothing did. */
+bool sender_step(struct sender *sender, struct curl_waitfd *others, unsigned count, int timeout_ms, struct answer *ret_answer,
+                 char ret_why[LG__REPORT_ERROR_BYTES]);
+
+#endif

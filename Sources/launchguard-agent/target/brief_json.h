@@ -1,0 +1,31 @@
+/* The brief part, as the targets read it. */
+#ifndef AGENT_BRIEF_JSON_H
+#define AGENT_BRIEF_JSON_H
+
+#include <jansson.h>
+
+#include "target/request.h"
+
+/* NULL: it is no JSON object. To be freed with json_decref(). */
+json_t *brief_read(const struct letter *letter);
+
+/* "" where there is no such text. Borrowed. */
+const char *brief_text(const json_t *object, const char *key);
+
+/* Add a text; nothing where it is "". */
+void brief_put(json_t *object, const char *key, const char *text);
+/* Add a copy of a member under another name, where there is one. */
+void brief_copy(json_t *to, const char *key, const json_t *from, const char *name);
+
+/* What the end is called: the exception's type, the signal, or the kind of end. */
+const char *brief_type(const json_t *report);
+/* What is to be said of it: the message, the kind of crash, the reason or the evidence. */
+const char *brief_value(const json_t *report);
+
+/* Whether the run failed; not where it ended as somebody wished. */
+bool brief_is_failure(const json_t *report);
+
+/* A number in the forms "0x1f"; 0: it is none. */
+uint64_t brief_address(const json_t *object, const char *key);
+
+#endif

@@ -1,0 +1,50 @@
+/* A report on its way, the request that carries it, and what the makers of requests share. */
+#ifndef AGENT_REQUEST_H
+#define AGENT_REQUEST_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "launchguard/delivery.h"
+#include "store/format_report.h"
+
+#define AGENT_NAME "launchguard-agent/" LG_VERSION_STRING
+
+/* PART_WHOLE: both in one, for a file; no target sends it. */
+enum part { PART_BRIEF, PART_FULL, PART_WHOLE };
+
+/* A report as it is sent. */
+struct letter {
+    struct lg__report_header header;
+    const char *brief; /* header.brief_bytes; whole JSON */
+    const char *full;  /* header.full_bytes */
+    const char *via;   /* "agent", "wait" or "tool" */
+};
+
+struct request {
+    char url[LG_ENDPOINT_MAX + 64];
+    struct curl_slist *headers; /* of this request, content type included; without credentials */
+    char *body;                 /* of malloc() */
+    size_t bytes;
+};
+
+void request_free(struct request *request);
+
+/* Note why there is no request. Returns false. */
+bool request_refuse(char ret_why[LG__REPORT_ERROR_BYTES], const char *why);
+
+/* Whether the endpoint is an address without a user name. */
+bool request_is_address(const char *endpoint, char ret_why[LG__REPORT_ERROR_BYTES]);
+
+/* Append a header. false: no memory, too long, or a line break in it. */
+bool request_add_header(struct curl_slist **list, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Two digits for each byte, and a NUL. */
+void request_hex(const uint8_t *bytes, size_t size, char *ret_text);
+void request_uuid(const uint8_t uuid[16], char ret_text[37]);
+
+/* Bytes in memory of malloc(), and a NUL; NULL: no memory. */
+char *request_copy(const char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,49 @@
+#include "target/target.h"
+
+#include <inttypes.h>
+
+bool target_takes(lg_delivery_target target, enum part part)
+{
+    return part == PART_BRIEF || target != LG_TARGET_OTLP;
+}
+
+struct curl_slist *target_headers(const struct letter *letter, enum part part)
+{
+    struct curl_slist *list = NULL;
+    char uuid[37], fingerprint[33];
+    const char *suffix = part == PART_FULL ? "/full" : "";
+    request_uuid(letter->header.uuid, uuid);
+    request_hex(letter->header.fingerprint, 16, fingerprint);
+    bool whole = request_add_header(&list, "Idempotency-Key: %s%s", uuid, suffix) &&
+                 request_add_header(&list, "X-Request-Id: %s%s", uuid, suffix) &&
+                 request_add_header(&list, "X-LaunchGuard-Part: %s", part == PART_FULL ? "full" : "brief") &&
+                 request_add_header(&list, "X-LaunchGuard-Via: %s", letter->via) &&
+                 request_add_header(&list, "X-LaunchGuard-Attempt: %" PRIu32, letter->header.attempts) &&
+                 request_add_header(&list, "X-LaunchGuard-Ordinal: %" PRIu64, letter->header.ordinal) &&
+                 request_add_header(&list, "X-LaunchGuard-Fingerprint: %s", fingerprint) &&
+                 request_add_header(&list, "X-LaunchGuard-More: %" PRIu64, letter->header.more);
+    if (whole)
+        return list;
+    curl_slist_free_all(list);
+    return NULL;
+}
+
+bool target_request(const struct lg__delivery_config *config, const struct credentials *credentials, const struct letter *letter, enum part part,
+                    struct request *ret_request, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    const char *endpoint = credentials->endpoint[0] ? credentials->endpoint : config->endpoint;
+    *ret_request = (struct request){ .headers = NULL };
+    if (!endpoint[0])
+        return request_refuse(ret_why, "no endpoint is configured: set lg_delivery_options.endpoint, or name it in the credential file");
+    if (!target_takes(config->target, part))
+        return request_refuse(ret_why, "this kind of server has no place for the second part");
+    ret_request->headers = target_headers(letter, part);
+    if (!ret_request->headers)
+        return request_refuse(ret_why, "no memory");
+    switch (config->target) {
+    case LG_TARGET_HTTP: return http_request(endpoint, letter, part, ret_request, ret_why);
+    case LG_TARGET_SENTRY: return sentry_request(endpoint, letter, part, ret_request, ret_why);
+    case LG_TARGET_OTLP: return otlp_request(endpoint, letter, part, ret_request, ret_why);
+    }
+    return request_refuse(ret_why, "the configuration names a kind of server that this agent does not know");
+}

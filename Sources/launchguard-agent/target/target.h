@@ -1,0 +1,39 @@
+/* A kind of server: what a request to it looks like. One file a target; nothing here uses the
+ * network. */
+#ifndef AGENT_TARGET_H
+#define AGENT_TARGET_H
+
+#include "store/delivery_config.h"
+#include "target/request.h"
+
+/* Lines of the credential file. */
+struct credentials {
+    char endpoint[LG_ENDPOINT_MAX + 1]; /* replaces that of the configuration; "": none */
+    struct curl_slist *headers;         /* "Name: value" */
+};
+
+/* Build the request for one part. false: `ret_why` says why it cannot be, for a person; it names no
+ * secret. The request's memory is freed by request_free(), also after false. */
+bool target_request(const struct lg__delivery_config *config, const struct credentials *credentials, const struct letter *letter, enum part part,
+                    struct request *ret_request, char ret_why[LG__REPORT_ERROR_BYTES]);
+
+/* Whether the target has a place for the second part. */
+bool target_takes(lg_delivery_target target, enum part part);
+
+/* Headers that every target has: Idempotency-Key, X-Request-Id (both: uuid of the report, with
+ * "/full" for the second part), X-LaunchGuard-Part, -Via, -Attempt, -Ordinal, -Fingerprint, -More.
+ * NULL: no memory. */
+struct curl_slist *target_headers(const struct letter *letter, enum part part);
+
+/* ---- one each ---- */
+
+bool http_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+bool sentry_request(const char *dsn, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+bool otlp_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+
+/* ---- bodies alone, into request->body and request->bytes ---- */
+
+bool sentry_body(const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+bool otlp_body(const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+
+#endif

@@ -1,0 +1,130 @@
+/* Sentry envelopes: the event is made of the brief part, the full part is an attachment of it. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "target/brief_json.h"
+#include "target/target.h"
+#include "target/sentry_event.h"
+#include "target/sentry_fill.h"
+
+/* ---- the DSN: scheme://key[:secret]@host[:port]/[path/]project ---- */
+
+#define KEY_MAX 128
+
+static bool is_plain(const char *text, size_t size, const char *also)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!isalnum((unsigned char)text[i]) && !(text[i] && strchr(also, text[i])))
+            return false;
+    return size > 0;
+}
+
+/* What is wrong is said without a word of the DSN, which holds a key. */
+static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    const char *rest = strstr(dsn, "://");
+    size_t scheme = rest ? (size_t)(rest - dsn) : 0;
+    if (!rest || (strncmp(dsn, "https", scheme) != 0 && strncmp(dsn, "http", scheme) != 0) || scheme < 4)
+        return request_refuse(ret_why, "the DSN does not begin with \"https://\" or \"http://\"");
+    const char *user = rest + 3, *at = strchr(user, '@'), *slash = strchr(user, '/');
+    if (!at || (slash && slash < at))
+        return request_refuse(ret_why, "the DSN has no public key before \"@\"");
+    size_t key = strcspn(user, ":@");
+    if (key > KEY_MAX || !is_plain(user, key, "-_"))
+        return request_refuse(ret_why, "the public key of the DSN is empty, too long, or holds other characters than letters and digits");
+    const char *host = at + 1, *path = strchr(host, '/');
+    size_t host_size = path ? (size_t)(path - host) : 0;
+    if (host_size == 0 || host[0] == ':' || !is_plain(host, host_size, ".-_:[]"))
+        return request_refuse(ret_why, "the DSN names no host, or no project behind it");
+    const char *project = strrchr(path, '/') + 1;
+    if (!is_plain(project, strlen(project), "-_"))
+        return request_refuse(ret_why, "the DSN does not end with a project");
+    if (project > path + 1 && !is_plain(path, (size_t)(project - path), "/.-_~"))
+        return request_refuse(ret_why, "the path of the DSN holds a character that an address has not");
+    memcpy(ret_key, user, key);
+    ret_key[key] = 0;
+    int length = snprintf(request->url, sizeof request->url, "%.*s://%.*s%.*sapi/%s/envelope/", (int)scheme, dsn, (int)host_size, host,
+                          (int)(project - path), path, project);
+    if (length < 0 || (size_t)length >= sizeof request->url)
+        return request_refuse(ret_why, "the DSN is too long");
+    return true;
+}
+
+/* ---- the envelope ---- */
+
+/* Without dashes. */
+static void write_event_id(const uint8_t uuid[16], char ret_id[37])
+{
+    size_t used = 0;
+    request_uuid(uuid, ret_id);
+    for (const char *c = ret_id; *c; c++)
+        if (*c != '-')
+            ret_id[used++] = *c;
+    ret_id[used] = 0;
+}
+
+/* What is sent has its time: a server takes the difference to its own clock for that of all times
+ * in the report. A file may be sent at any time, and has none. */
+static bool write_header(FILE *out, const char *event_id, bool is_sent)
+{
+    char sent_at[32];
+    struct tm parts;
+    time_t now = time(NULL);
+    if (!is_sent)
+        return fprintf(out, "{\"event_id\":\"%s\"}\n", event_id) > 0;
+    return gmtime_r(&now, &parts) && strftime(sent_at, sizeof sent_at, "%Y-%m-%dT%H:%M:%SZ", &parts) &&
+           fprintf(out, "{\"event_id\":\"%s\",\"sent_at\":\"%s\"}\n", event_id, sent_at) > 0;
+}
+
+static bool write_item(FILE *out, const char *item, const char *payload, size_t bytes)
+{
+    return fprintf(out, "{%s,\"content_type\":\"application/json\",\"length\":%zu}\n", item, bytes) > 0 && fwrite(payload, 1, bytes, out) == bytes &&
+           fputc('\n', out) != EOF;
+}
+
+static bool write_event(FILE *out, const json_t *report, const json_t *full, const char *event_id, uint64_t more)
+{
+    json_t *event = sentry_event(report, event_id, more);
+    if (full)
+        sentry_fill(event, report, full);
+    char *text = json_dumps(event, JSON_COMPACT);
+    bool written = text && write_item(out, "\"type\":\"event\"", text, strlen(text));
+    free(text);
+    json_decref(event);
+    return written;
+}
+
+bool sentry_body(const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    static const char attachment[] = "\"type\":\"attachment\",\"filename\":\"launchguard.json\",\"attachment_type\":\"event.attachment\"";
+    char event_id[37];
+    json_t *report = part == PART_FULL ? NULL : brief_read(letter);
+    json_t *full = part == PART_WHOLE ? json_loadb(letter->full, letter->header.full_bytes, JSON_ALLOW_NUL, NULL) : NULL;
+    if (part != PART_FULL && !report)
+        return request_refuse(ret_why, "the first part of the report is no JSON object");
+    FILE *out = open_memstream(&request->body, &request->bytes);
+    write_event_id(letter->header.uuid, event_id);
+    bool made = out && write_header(out, event_id, part != PART_WHOLE);
+    if (report)
+        made = made && write_event(out, report, full, event_id, letter->header.more);
+    if (part != PART_BRIEF && letter->header.full_bytes)
+        made = made && write_item(out, attachment, letter->full, letter->header.full_bytes);
+    made &= out && fclose(out) == 0;
+    json_decref(full);
+    json_decref(report);
+    return made || request_refuse(ret_why, "no memory");
+}
+
+bool sentry_request(const char *dsn, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    char key[KEY_MAX + 1];
+    if (!parse_dsn(dsn, key, request, ret_why) || !sentry_body(letter, part, request, ret_why))
+        return false;
+    if (!request_add_header(&request->headers, "Content-Type: application/x-sentry-envelope") ||
+        !request_add_header(&request->headers, "X-Sentry-Auth: Sentry sentry_version=7, sentry_client=%s, sentry_key=%s", AGENT_NAME, key))
+        return request_refuse(ret_why, "no memory");
+    return true;
+}
