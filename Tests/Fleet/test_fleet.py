@@ -368,6 +368,21 @@ class Show(FleetCase):
             self.assertIn("The best example: run 1 of <b>Lobby</b>", text.output)
             self.assertNotIn(SECRET.decode(), text.output)
 
+    def test_devices_are_known_by_what_was_collected(self):
+        for device in "8", "9":
+            self.copy("write", device, 1, machine=device * 32)
+        devices = self.write_copies()
+        tarball = self.tarball("kiosk-8.tar.gz", (devices / "8", "var/lib/8"))
+        self.collect(tarball, symbols=True)
+        name = self.fingerprint("crash", "SIGSEGV")
+        shown = json.loads(self.tool("show", "--json", name, self.database).output)
+        self.assertEqual({part["name"]: part.get("source") for part in shown["devices"]}, {"8" * 32: str(tarball), "<b>Lobby</b>": None})
+        self.assertIn(f"  {'8' * 32} (kiosk-8.tar.gz)  1×", self.tool("show", name, self.database).output)
+        # A folder of several is nobody's name.
+        self.collect(devices)
+        shown = json.loads(self.tool("show", "--json", name, self.database).output)
+        self.assertEqual({part.get("source") for part in shown["devices"]}, {None})
+
     def test_the_most_complete_record_is_the_example(self):
         name = self.fingerprint("crash", "SIGSEGV")
         best = self.query("SELECT run_uuid FROM example WHERE fingerprint = ?", name)

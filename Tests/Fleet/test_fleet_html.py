@@ -14,6 +14,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Export"))
 
@@ -98,10 +99,19 @@ def check_ranking(browser, path, groups):
 def check_example(browser, path):
     """The parts are reached by the links, and threads unfold, without a script."""
     page, said = browser.open(path, scripts=False)
-    for link in page.locator("nav a").all():
-        link.click()
-        target = link.get_attribute("href")
+
+    def check_reached(link):
+        target, limit = link.get_attribute("href"), time.monotonic() + LIMIT_S
+        while page.evaluate("location.hash") != target and time.monotonic() < limit:
+            time.sleep(.05)
         check(page.evaluate("location.hash") == target and page.locator(target).is_visible(), f"{target} is not reached")
+
+    page.locator("nav a").first.click()
+    check_reached(page.locator("nav a").first)
+    for link in page.locator("nav a").all():
+        link.focus()
+        page.keyboard.press("Enter")
+        check_reached(link)
     fold = page.locator("details").first
     fold.locator("summary").focus()
     page.keyboard.press("Enter")
