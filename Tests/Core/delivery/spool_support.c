@@ -115,15 +115,7 @@ int begin_delivery(void **state)
 
 int end_delivery(void **state)
 {
-    char text[16384], *at = text;
-    snprintf(text, sizeof text, "%s", read_text("agents"));
-    for (char *line; (line = strsep(&at, "\n")) && *line;) {
-        pid_t agent = (pid_t)strtol(line, NULL, 10);
-        if (waitpid(agent, NULL, WNOHANG) == 0) { /* a child of ours, and alive */
-            kill(agent, SIGKILL);
-            waitpid(agent, NULL, 0);
-        }
-    }
+    end_children();
     return remove_state(state);
 }
 

@@ -35,26 +35,6 @@ static void count_signal(int signal)
     told++;
 }
 
-/* A child of this process, also a dead one; 0: there is none. */
-static pid_t any_child(pid_t parent)
-{
-    DIR *proc = opendir("/proc");
-    pid_t found = 0;
-    for (struct dirent *entry; !found && proc && (entry = readdir(proc));) {
-        char path[300], text[512] = "";
-        snprintf(path, sizeof path, "/proc/%.200s/stat", entry->d_name);
-        int file = open(path, O_RDONLY | O_CLOEXEC), of = 0;
-        ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
-        if (file >= 0)
-            close(file);
-        char *behind = size > 0 ? strrchr(text, ')') : NULL;
-        if (behind && sscanf(behind + 1, " %*c %d", &of) == 1 && of == parent)
-            found = (pid_t)strtol(entry->d_name, NULL, 10);
-    }
-    closedir(proc);
-    return found;
-}
-
 static void must(bool holds, int code)
 {
     if (!holds)
@@ -287,10 +267,7 @@ static void test_many_threads(void **state)
 /* Also where the test failed before it ended the orphan. */
 static int end_orphans(void **state)
 {
-    for (pid_t orphan; (orphan = any_child(getpid())) > 0;) {
-        kill(orphan, SIGKILL);
-        waitpid(orphan, NULL, 0);
-    }
+    end_children();
     return remove_state(state);
 }
 

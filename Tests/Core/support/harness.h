@@ -5,6 +5,8 @@
 #ifndef HARNESS_H
 #define HARNESS_H
 
+#include <sys/types.h>
+
 #include "child.h"
 #include "remains.h"
 
@@ -27,6 +29,11 @@ const char *state_path(const char *name);
 int make_state(void **state);
 int remove_state(void **state);
 #define WITH_STATE(function) cmocka_unit_test_setup_teardown(function, make_state, remove_state)
+
+/* A child of a process, also a dead one; 0: there is none. */
+pid_t any_child(pid_t parent);
+/* Kill all children of this process, and of those that they leave to it. */
+void end_children(void);
 
 /* In a child: restore the signal actions, as the test framework's own handlers leave crashes by
  * longjmp. */

@@ -74,6 +74,8 @@ static void expect_verdict(lg_end end, lg_evidence evidence)
 extern char __start_hanging[], __stop_hanging[];
 static volatile bool come_back;
 
+/* Between the last beat and this function nothing is done that may take long on a busy machine: the
+ * place of the hang would be there. */
 __attribute__((noinline, section("hanging"))) static void hang_here(void)
 {
     while (!come_back)
@@ -115,12 +117,12 @@ static void body_hangs_and_is_killed(void *argument)
     bool launching = strcmp(when, "launching") == 0;
     start(launching ? THRESHOLD_MS : LONG_MS, launching ? LONG_MS : THRESHOLD_MS, strcmp(when, "alone") == 0 ? LG_LEAVE_OUT_THREADS : 0);
     prctl(PR_SET_NAME, "player");
+    in_thread(kill_when_hanging, NULL);
     lg_launch *launch = begin_launch(0);
     if (!launching)
         lg_launch_finished(launch);
     if (lg_heartbeat(session) != LG_OK)
         _exit(96);
-    in_thread(kill_when_hanging, NULL);
     hang_here();
 }
 
@@ -210,8 +212,8 @@ static void body_hangs_and_comes_back(void *argument)
     const char *how = argument;
     lg_snapshot_info snapshot;
     start(LONG_MS, THRESHOLD_MS, 0);
-    lg_heartbeat(session);
     in_thread(call_back_when_hanging, NULL);
+    lg_heartbeat(session);
     hang_here();
     if (strcmp(how, "pause") == 0)
         lg_heartbeat_pause(session);
@@ -750,8 +752,8 @@ static void body_others_go_on(void *argument)
         _exit(95);
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, functions[i], NULL);
-    lg_heartbeat(session);
     in_thread(call_back_when_hanging, NULL);
+    lg_heartbeat(session);
     hang_here();
     lg_heartbeat(session);
     if (write(pipes[1], "12345678", 8) != 8)
@@ -785,8 +787,8 @@ static void body_hangs_with_the_loaders_lock(void *argument)
     (void)argument;
     start(LONG_MS, THRESHOLD_MS, 0);
     lg_modules_refresh(session); /* the preparing thread needs the lock */
-    lg_heartbeat(session);
     in_thread(kill_when_hanging, NULL);
+    lg_heartbeat(session);
     dl_iterate_phdr(hang_in_callback, NULL);
 }
 
@@ -803,22 +805,17 @@ static void test_loaders_lock(void **state)
 
 static void body_launch_without_heartbeat(void *argument)
 {
+    lg_snapshot_info snapshot;
     start(LONG_MS, LONG_MS, 0);
+    in_thread(argument ? call_back_when_hanging : kill_when_hanging, NULL);
     lg_launch *launch = begin_launch(THRESHOLD_MS);
-    if (argument) {
-        lg_snapshot_info snapshot;
-        in_thread(call_back_when_hanging, NULL);
-        hang_here();
-        if (strcmp(argument, "beat") == 0)
-            lg_heartbeat(session);
-        else
-            lg_launch_finished(launch);
-        while (newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || !snapshot.resolved_ns)
-            rest(2);
-    } else {
-        in_thread(kill_when_hanging, NULL);
-        hang_here();
-    }
+    hang_here();
+    if (argument && strcmp(argument, "beat") == 0)
+        lg_heartbeat(session);
+    else if (argument)
+        lg_launch_finished(launch);
+    while (argument && (newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || !snapshot.resolved_ns))
+        rest(2);
     kill(getpid(), SIGKILL);
 }
 
