@@ -53,10 +53,10 @@ RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/g
 
 # The recipes of the cookbook; what others read of an export (readers from PyPI and lldb, a browser,
 # systemd's programs, the Swift runtime's own log); functions and lines of programs that nobody
-# prepared; a fleet in a database; Swift's own backtracer beside LaunchGuard. As many at a time as
-# there are cores, and the words of each together.
+# prepared; a fleet in a database, on pages and at servers; Swift's own backtracer beside
+# LaunchGuard. As many at a time as there are cores, and the words of each together.
 BESIDE = test-backtracer-debug test-backtracer-release test-symbols test-servers test-export test-page test-fleet test-journal \
-	test-cookbook test-swift-log
+	test-fleet-pages test-beyond test-cookbook test-swift-log
 RUN_BESIDE = $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
@@ -161,6 +161,14 @@ test-journal:
 
 test-fleet:
 	python3 -B Tests/Fleet/test_fleet.py $(WITH_TOOL) --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies $(if $(LONG),--long)
+
+test-fleet-pages:
+	python3 -B Tests/Fleet/test_fleet_html.py $(WITH_TOOL) --victim build/gcc/Tests/Fleet/fleet-victim --copies build/gcc/Tests/Fleet/fleet-copies \
+		--browser build/page-browser
+
+test-beyond:
+	python3 -B Tests/Fleet/test_beyond.py $(WITH_TOOL) --victim build/gcc/Tests/Delivery/delivery-victim \
+		--agent build/gcc/Sources/launchguard-agent/launchguard-agent --entries build/gcc/Tests/Delivery/delivery-entries
 
 test-swift-log:
 	python3 -B Tests/Export/test_swift_log.py $(WITH_TOOL) $(WITH_PRELOAD) --victim build/gcc/Tests/Export/journal-victim

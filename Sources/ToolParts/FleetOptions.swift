@@ -33,7 +33,7 @@ package struct CollectOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The database; it is made where it is missing.", valueName: "path"), completion: .file())
     package var into: String
 
-    @Option(help: ArgumentHelp("The device that all of it is of.", valueName: "name"))
+    @Option(help: ArgumentHelp("The device that all of it is of. Default: the machine id in each run, or else the name of the argument.", valueName: "name"))
     package var device: String?
 
     @OptionGroup package var symbols: SymbolOptions
@@ -64,7 +64,7 @@ package struct TopOptions: ParsableArguments {
               launchguard top fleet.db
               launchguard top -n 5 --app org.example.notes fleet.db
               launchguard top --version 1.4.1..1.4.2 fleet.db
-              launchguard top --json fleet.db | jq -r 'select(.devices > 10) | .fingerprint'
+              launchguard top --json fleet.db | jq 'select(.devices > 10)'
               launchguard top --html fleet.db >fleet.html
             """
     )
@@ -72,10 +72,10 @@ package struct TopOptions: ParsableArguments {
     @Argument(help: "The database that launchguard collect made.", completion: .file())
     package var database: String = "fleet.db"
 
-    @Option(name: [.customShort("n"), .customLong("lines")], help: ArgumentHelp("Only the most frequent ones.", valueName: "count"))
+    @Option(name: [.customShort("n"), .customLong("lines")], help: ArgumentHelp("Only the most frequent ones. Default: all.", valueName: "count"))
     package var lines: Int?
 
-    @Option(help: ArgumentHelp("Only this application.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only this application. Default: all.", valueName: "id"))
     package var app: String?
 
     @Option(name: .customLong("version"), help: ArgumentHelp("Compare two versions.", valueName: "A..B"))

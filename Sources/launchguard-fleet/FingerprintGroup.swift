@@ -17,6 +17,8 @@ struct FingerprintGroup: Encodable {
     var lastVersion: String?
     var headline: String
     var place: String?
+    /// Other fingerprints with the same end, signal, kind and place, the newest first.
+    var samePlace: [String]?
     /// Runs a day; the last one is `trendEnd`.
     var trend: [Int]
     var trendEnd: String?
@@ -42,6 +44,12 @@ struct FingerprintGroup: Encodable {
     /// As many digits as a person copies; four would be enough for most fleets.
     static let shortDigits = 12
     var shortFingerprint: String { String(fingerprint.prefix(Self.shortDigits)) }
+
+    var samePlaceWords: String? {
+        guard let samePlace else { return nil }
+        let shown = samePlace.prefix(3).map { $0.prefix(Self.shortDigits) }.joined(separator: ", ")
+        return shown + (samePlace.count > 3 ? " and \(samePlace.count - 3) more" : "")
+    }
 
     var versions: String {
         switch (firstVersion, lastVersion) {

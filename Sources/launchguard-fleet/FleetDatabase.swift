@@ -22,8 +22,11 @@ struct FleetDatabase {
 
     /// Opens it to read.
     init(reading path: String) throws {
-        guard try Path.isFolder(path) == false else {
-            throw FleetError(path, "there is no such file; launchguard collect --into \(path) makes it", .nothingFound)
+        switch try Path.isFolder(path) {
+        case false: break
+        case true: throw FleetError(path, "it is a folder, and no database; launchguard collect --into fleet.db \(path) makes one of it", .nothingFound)
+        case nil:
+            throw FleetError(path, "there is no such file; launchguard collect --into \(path) DIR makes it", .nothingFound)
         }
         try self.init(path)
         try read { try FleetSchema.check($0, path) }

@@ -9,6 +9,8 @@ struct Ranking {
     private let figures: Figures
     private let pair: VersionPair?
     private let app: String?
+    /// What could be asked for, where nothing is to be shown: applications, or versions of one.
+    private let known: [String]
     /// Groups that `lines` leaves out.
     private let left: Int
 
@@ -19,12 +21,14 @@ struct Ranking {
     }
 
     init(_ database: FleetDatabase, app: String?, pair: (old: String, new: String)?, lines: Int?) throws {
-        (groups, figures, self.pair) = try database.read { database in
+        (groups, figures, self.pair, known) = try database.read { database in
             let trend = try Trend(database)
             let pair = try pair.map { try VersionPair(database, $0.old, $0.new) }
             let order = "WHERE ?1 IS NULL OR app = ?1 ORDER BY runs DESC, last_started DESC, fingerprint"
             var groups = try Row.fetchAll(database, sql: "SELECT * FROM ranking \(order)", arguments: [app]).map(FingerprintGroup.init)
+            let others = pair == nil ? try Cause.others(database) : [:]
             for index in groups.indices {
+                groups[index].samePlace = others[groups[index].fingerprint]
                 groups[index].trend = trend.of(groups[index].fingerprint)
                 groups[index].trendEnd = trend.end
             }
@@ -32,7 +36,10 @@ struct Ranking {
             let row = try Row.fetchOne(
                 database, sql: "SELECT count(*) AS runs, count(fingerprint) AS died, count(DISTINCT device_id) AS devices FROM run WHERE ?1 IS NULL OR app = ?1",
                 arguments: [app])
-            return (groups, row.map { Figures(runs: $0["runs"], died: $0["died"], devices: $0["devices"]) } ?? Figures(runs: 0, died: 0, devices: 0), pair)
+            let figures = row.map { Figures(runs: $0["runs"], died: $0["died"], devices: $0["devices"]) } ?? Figures(runs: 0, died: 0, devices: 0)
+            let column = figures.runs == 0 ? "app" : "version", condition = figures.runs == 0 ? "" : "WHERE ?1 IS NULL OR app = ?1"
+            let sql = "SELECT \(column) FROM version \(condition) GROUP BY 1 HAVING \(column) IS NOT NULL ORDER BY max(last_started) DESC LIMIT 10"
+            return (groups, figures, pair, groups.isEmpty ? try String.fetchAll(database, sql: sql, arguments: condition.isEmpty ? [] : [app]) : [])
         }
         self.app = app
         left = max(0, groups.count - (lines ?? groups.count))
@@ -56,9 +63,12 @@ struct Ranking {
     /// Why there is nothing to show.
     var emptyWords: String {
         let place = app.map { " of \($0)" } ?? ""
-        if let pair, !pair.isComparable(app) { return "no application\(place) has runs of both versions, \(pair.old) and \(pair.new)" }
-        if let pair { return "no run\(place) of \(pair.old) or \(pair.new) died" }
-        return figures.runs == 0 ? "it has no run\(place)" : "no run\(place) died"
+        let others = known.isEmpty ? "" : "; it has \(known.joined(separator: ", "))"
+        if figures.runs == 0 { return "it has no run\(place)\(others)" }
+        guard let pair else { return "no run\(place) died" }
+        let both = "runs of both versions, \(pair.old) and \(pair.new)\(others)"
+        guard pair.isComparable(app) else { return app.map { "\($0) has no \(both)" } ?? "no application has \(both)" }
+        return "no run\(place) of \(pair.old) or \(pair.new) died"
     }
 
     // MARK: - As text
@@ -78,16 +88,19 @@ struct Ranking {
             writer.add(group.shortFingerprint, .dim)
             writer.line(isOneApp ? "" : "  " + group.app)
             writer.line("  " + group.cause)
+            if let words = group.samePlaceWords { writer.line("  the same place as \(words)", .dim) }
             if let change = group.change { writer.line("  \(change.words(pair))", .dim) }
         }
-        if left > 0 { writer.line("\n\(left) more; -n shows as many as you say", .dim) }
+        if left > 0 || groups.first?.trendEnd != nil { writer.endLine() }
+        if let end = groups.first?.trendEnd { writer.line("bars: runs a day, \(Trend.days) days up to \(end), each row on a scale of its own", .dim) }
+        if left > 0 { writer.line("\(left) more; -n shows as many as you say", .dim) }
     }
 
     private var summary: String {
         let subject = groups.first.map { group in groups.allSatisfy { $0.app == group.app } ? group.app : "\(Set(groups.map(\.app)).count) applications" } ?? ""
-        let died = figures.died == 1 ? "1 run" : "\(figures.died) runs"
+        let runs = figures.runs == 1 ? "1 run" : "\(figures.runs) runs"
         let devices = figures.devices == 1 ? "1 device" : "\(figures.devices) devices"
-        return "\(subject): \(died) of \(figures.runs) died, of \(devices)" + (pair.map { "; \($0.old) and \($0.new) compared" } ?? "")
+        return "\(subject): \(figures.died) of \(runs) on \(devices) died" + (pair.map { "; \($0.old) and \($0.new) compared" } ?? "")
     }
 
     // MARK: - As a page
@@ -95,14 +108,14 @@ struct Ranking {
     var page: FiguresPage {
         var page = FiguresPage(title: "What a fleet died of", subtitle: summary)
         let apps = Set(groups.map(\.app)).count > 1
-        // A phone shows the first ones.
         let columns = ["Runs", "Cause"] + (pair == nil ? [] : ["Change"]) + ["Trend", "Devices", "Versions"] + (apps ? ["Application"] : []) + ["Fingerprint"]
         let rows = groups.map { group -> [FiguresPage.Cell] in
-            let change = group.change.map { [FiguresPage.Cell.text("\($0.kind.rawValue): \($0.words(pair))")] } ?? []
+            let change = group.change.map { [FiguresPage.Cell.marked($0.kind.rawValue, $0.kind.style, $0.words(pair))] } ?? []
+            let cause = group.cause + (group.samePlaceWords.map { "; the same place as \($0)" } ?? "")
             let app = apps ? [FiguresPage.Cell.text(group.app)] : []
-            return [.number(group.runs), .text(group.cause)] + change + [.bars(group.trend), .number(group.devices), .text(group.versions)] + app + [.code(group.fingerprint)]
+            return [.number(group.runs), .text(cause)] + change + [.bars(group.trend), .number(group.devices), .text(group.versions)] + app + [.fingerprint(group.fingerprint)]
         }
-        let note = groups.first?.trendEnd.map { "The trend is of the \(Trend.days) days up to \($0)." }
+        let note = groups.first?.trendEnd.map { "The trend is the runs a day of the \(Trend.days) days up to \($0), each on a scale of its own." }
         page.tables.append(.init(id: "ranking", title: pair.map { "\($0.old) and \($0.new)" } ?? "The most frequent first", columns: columns, rows: rows, note: note))
         return page
     }

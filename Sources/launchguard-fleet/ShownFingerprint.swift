@@ -16,11 +16,19 @@ struct ShownFingerprint: Encodable {
     /// Runs of one version, or of one device.
     struct Part: Encodable {
         var name: String
+        /// Of a device that nobody has named: the argument that it alone was collected from last.
+        var source: String?
         var runs: Int
         var lastStarted: String?
 
+        /// A person knows a device by its tarball sooner than by a machine id.
+        var label: String {
+            source?.split(separator: "/").last.map { "\(name) (\($0))" } ?? name
+        }
+
         init(_ row: Row) {
             name = row["name"]
+            source = row["source"]
             runs = row["runs"]
             lastStarted = row["last_started"]
         }
@@ -46,6 +54,7 @@ struct ShownFingerprint: Encodable {
             var group = FingerprintGroup(row)
             let trend = try Trend(database)
             (group.trend, group.trendEnd) = (trend.of(name), trend.end)
+            group.samePlace = try Cause.others(database)[name]
             let versions = try Row.fetchAll(
                 database,
                 sql: """
@@ -55,7 +64,9 @@ struct ShownFingerprint: Encodable {
             let devices = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT d.name, count(*) AS runs, max(started) AS last_started FROM run r JOIN device d ON d.id = r.device_id
+                    SELECT d.name, count(*) AS runs, max(started) AS last_started,
+                        CASE WHEN d.name IN (SELECT machine_id FROM machine) AND (SELECT count(*) FROM device o WHERE o.source = d.source) = 1
+                            THEN d.source END AS source FROM run r JOIN device d ON d.id = r.device_id
                     WHERE fingerprint = ? GROUP BY d.id ORDER BY runs DESC, d.name
                     """, arguments: [name])
             return (group, versions.map(Part.init), devices.map(Part.init), example["name"] as String, example["report"] as String)
@@ -69,12 +80,12 @@ struct ShownFingerprint: Encodable {
 
     private var figures: [(name: String, value: String)] {
         [
-            ("fingerprint", group.fingerprint), ("runs", group.counts), ("versions", group.versions),
+            ("fingerprint", group.fingerprint), ("runs", group.counts), ("versions", group.versions), ("same place", group.samePlaceWords ?? ""),
             ("seen", [group.firstStarted, group.lastStarted].compactMap { $0.map { $0.prefix(19) + "Z" } }.joined(separator: " to ")),
         ].filter { !$0.1.isEmpty }
     }
 
-    private var exampleTitle: String { "The best example: run \(example.identity?.ordinal ?? 0) of \(device)" }
+    private var exampleTitle: String { "The best example: run \(example.identity?.ordinal ?? 0) of \(devices.first { $0.name == device }?.label ?? device)" }
 
     // MARK: - As text and as a page
 
@@ -100,10 +111,10 @@ struct ShownFingerprint: Encodable {
 
     private func write(_ parts: [Part], _ title: String, to writer: inout TextWriter) {
         writer.heading(title)
-        let width = parts.prefix(Self.most).map(\.name.count).max() ?? 0
+        let width = parts.prefix(Self.most).map(\.label.count).max() ?? 0
         for part in parts.prefix(Self.most) {
             writer.add("  ")
-            writer.add(part.name, width: width + 2)
+            writer.add(part.label, width: width + 2)
             writer.line("\(part.runs)×" + (part.lastStarted.map { ", last on \($0.prefix(10))" } ?? ""))
         }
         if parts.count > Self.most { writer.line("  and \(parts.count - Self.most) more", .dim) }
@@ -119,7 +130,7 @@ struct ShownFingerprint: Encodable {
             page.tables.append(
                 .init(
                     id: id, title: title, columns: [title == "By version" ? "Version" : "Device", "Runs", "Last run"],
-                    rows: parts.map { [.text($0.name), .number($0.runs), .text(($0.lastStarted ?? "").prefix(19).description)] }))
+                    rows: parts.map { [.text($0.label), .number($0.runs), .text(($0.lastStarted ?? "").prefix(19).description)] }))
         }
         page.example = (exampleTitle, example)
         return page

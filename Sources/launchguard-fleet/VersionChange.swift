@@ -50,15 +50,6 @@ struct VersionPair {
     /// By the fingerprint in the newer version, that in the older one of what moved.
     private var moved: [String: String] = [:]
 
-    /// What a run died of, in words that the next build does not change.
-    private struct Cause: Hashable {
-        var app: String
-        var ending: String
-        var signal: String?
-        var kind: String?
-        var place: String
-    }
-
     init(_ database: Database, _ old: String, _ new: String) throws {
         (self.old, self.new) = (old, new)
         let counts = "sum(version = ?1) AS old, sum(version = ?2) AS new FROM run"
@@ -67,12 +58,10 @@ struct VersionPair {
             totals[row["app"]] = (row["old"], row["new"])
         }
         var causes: [Cause: [String]] = [:]
-        let cause = "app, ending, max(signal) AS signal, max(kind) AS kind, max(place) AS place"
-        let sql = "SELECT fingerprint, \(cause), \(counts) \(both) AND fingerprint IS NOT NULL GROUP BY fingerprint"
+        let sql = "SELECT fingerprint, \(Cause.columns), \(counts) \(both) AND fingerprint IS NOT NULL GROUP BY fingerprint"
         for row in try Row.fetchAll(database, sql: sql, arguments: [old, new]) {
             runs[row["fingerprint"]] = (row["old"], row["new"])
-            guard let place: String = row["place"] else { continue }
-            causes[Cause(app: row["app"], ending: row["ending"], signal: row["signal"], kind: row["kind"], place: place), default: []].append(row["fingerprint"])
+            if let cause = Cause(row) { causes[cause, default: []].append(row["fingerprint"]) }
         }
         for fingerprints in causes.values {
             let gone = fingerprints.filter { runs[$0]?.new == 0 }, new = fingerprints.filter { runs[$0]?.old == 0 }

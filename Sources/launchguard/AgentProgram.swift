@@ -4,7 +4,7 @@ import LaunchGuardReports
 
 /// Of a command that runs the agent.
 struct AgentOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The agent's program.", valueName: "path"), completion: .file())
+    @Option(help: ArgumentHelp("The agent's program. Default: $LAUNCHGUARD_AGENT, or launchguard-agent beside this tool or in its libexec folder.", valueName: "path"), completion: .file())
     var agent: String?
 
     /// Nil: there is none.

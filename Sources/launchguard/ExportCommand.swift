@@ -26,14 +26,16 @@ struct ExportCommand: ParsableCommand {
               launchguard export --format minidump -o crash.dmp --run 12 device.tar.gz
               launchguard export --format html -o crash.html /var/lib/notes
               launchguard export --format json --all -o reports /var/lib/notes
-              launchguard export --format otlp /var/lib/notes | curl -H 'Content-Type: application/json' -d @- \
-                http://localhost:4318/v1/logs
               lldb -c crash.dmp /usr/bin/notes
-              launchguard export --format journal /var/lib/notes | /usr/lib/systemd/systemd-journal-remote -o notes.journal -
+              launchguard export --format otlp /var/lib/notes |
+                curl -H 'Content-Type: application/json' --data-binary @- \\
+                  http://localhost:4318/v1/logs
+              launchguard export --format journal /var/lib/notes |
+                /usr/lib/systemd/systemd-journal-remote -o notes.journal -
             """
     )
 
-    @Argument(help: "A run file, or a state directory or a tarball of one.", completion: .file())
+    @Argument(help: "A run file, or a state directory or a tarball of one. Default: $STATE_DIRECTORY, or the current directory.", completion: .file())
     var target: String?
 
     @Option(help: ArgumentHelp("json, text, html, journal, swift, minidump, sentry or otlp.", valueName: "format"))

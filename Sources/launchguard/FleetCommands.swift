@@ -31,8 +31,7 @@ struct ShowCommand: ParsableCommand {
 /// `launchguard-fleet`, which takes the command line as it is.
 enum FleetProgram {
     /// Starts it in the place of the tool, if the command is one of its own and it is there. Before
-    /// the command line is parsed: where that is wrong, the tool would take `--version A..B` for
-    /// the question of its own version.
+    /// the command line is parsed: that program says what is wrong with it.
     static func become(for arguments: [String]) {
         let commands: [any ParsableCommand.Type] = [CollectCommand.self, TopCommand.self, ShowCommand.self]
         guard let name = arguments.first, commands.contains(where: { $0.configuration.commandName == name }), let path else { return }

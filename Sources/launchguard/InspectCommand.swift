@@ -26,7 +26,7 @@ struct InspectCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "A run file, a ledger, a state directory, or a tarball of one.", completion: .file())
+    @Argument(help: "A run file, a ledger, a state directory, or a tarball of one. Default: $STATE_DIRECTORY, or the current directory.", completion: .file())
     var target: String?
 
     @Option(

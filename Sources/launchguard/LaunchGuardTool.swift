@@ -42,8 +42,9 @@ struct LaunchGuardTool: AsyncParsableCommand {
               launchguard top fleet.db
               launchguard simulate crash crash ok finish
               launchguard upload /var/lib/notes
+
+            launchguard --version shows the version.
             """,
-        version: Reader.libraryVersion,
         subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self, CollectCommand.self, TopCommand.self, ShowCommand.self]
             + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self, SymbolizeCommand.self] + onLinux
     )
@@ -58,6 +59,8 @@ struct LaunchGuardTool: AsyncParsableCommand {
     }
 
     static func main() async {
+        // As a part of the configuration each command would have it, and top would have it twice.
+        if CommandLine.paths == ["--version"] { return Output.write(Reader.libraryVersion + "\n") }
         FleetProgram.become(for: CommandLine.paths)
         do {
             try checkCommand(CommandLine.paths)

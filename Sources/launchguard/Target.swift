@@ -44,7 +44,8 @@ enum Target {
         // A tarball holds nothing else; a folder may hold a whole disk.
         let directories = StateDirectory.all(in: path, levels: unpacked == nil ? 2 : 16)
         if directories.isEmpty {
-            Output.complain("\(path): not a state directory, as it holds neither ledger.lg nor runs, and no folder in it is one")
+            let others = unpacked == nil ? "no folder in it is one, down to two levels: name a deeper one" : "no folder in it is one"
+            Output.complain("\(path): not a state directory, as it holds neither ledger.lg nor runs, and \(others)")
             throw ExitStatus.nothingFound.code
         }
         return directories.map { .directory($0) }

@@ -29,7 +29,7 @@ struct UploadCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The state directory.", completion: .directory)
+    @Argument(help: "The state directory. Default: $STATE_DIRECTORY, or the current directory.", completion: .directory)
     var directory: String?
 
     @Option(help: ArgumentHelp("The longest time for all of it.", valueName: "seconds"))

@@ -150,7 +150,31 @@ def _opentelemetry(path):
     return {"resource": attributes(resource_logs.resource.attributes), "scope": scope_logs.scope.name, "records": records}
 
 
-READERS = {"minidump": _minidump, "symbolic": _symbolic, "sentry-sdk": _sentry_sdk, "sentry-relay": _sentry_relay, "opentelemetry-proto": _opentelemetry}
+def _datasette(path):
+    """What Datasette shows of a database, with the metadata and the queries in files beside it."""
+    import asyncio
+    from datasette.app import Datasette
+
+    path = pathlib.Path(path)
+    shown = Datasette(immutables=[str(path)], metadata=json.loads(path.with_name("datasette.json").read_text()))
+
+    async def ask():
+        whole = (await shown.client.get(f"/{path.stem}.json")).json()
+        views = [view["name"] for view in whole["views"]]
+        names = [table["name"] for table in whole["tables"]] + views
+        run = (await shown.client.get(f"/{path.stem}/run.json?_labels=on")).json()
+        queries = json.loads(path.with_name("queries.json").read_text())
+        return {
+            "tables": [table["name"] for table in whole["tables"] if not table["hidden"]], "views": views, "run": run,
+            "statuses": {name: (await shown.client.get(f"/{path.stem}/{name}")).status_code for name in names},
+            "answers": [(await shown.client.get(f"/{path.stem}.json", params={"sql": query, "_shape": "arrays"})).json() for query in queries],
+        }
+
+    return asyncio.run(ask())
+
+
+READERS = {"minidump": _minidump, "symbolic": _symbolic, "sentry-sdk": _sentry_sdk, "sentry-relay": _sentry_relay, "opentelemetry-proto": _opentelemetry,
+           "datasette": _datasette}
 
 if __name__ == "__main__":
     for argument in sys.argv[2:]:

@@ -31,7 +31,10 @@ sys.path.insert(0, str(HERE.parent / "Operator"))
 
 sys.path.insert(0, str(HERE.parent / "Format"))
 
+sys.path.insert(0, str(HERE.parent / "Export"))
+
 import operator_case
+import readers
 from page import crc32c
 from operator_case import ROOT, OperatorCase
 
@@ -251,7 +254,7 @@ class Top(FleetCase):
             self.assertEqual(group["trendEnd"], time.strftime("%Y-%m-%d", time.gmtime(START_S + 13 * DAY_S)))
         self.assertIn("fleet_victim_write", groups[0]["place"])
         text = self.tool("top", self.database).output
-        self.assertIn("org.example.fleet: 10 runs of 14 died, of 2 devices\n", text)
+        self.assertIn("org.example.fleet: 10 of 14 runs on 2 devices died\n", text)
         self.assertRegex(text, "5× on 2 devices +1.0 – 1.13 +█····▃·······▃ +" + groups[0]["fingerprint"][:12])
         self.assertEqual(len(self.top("-n", "1")), 1)
         self.assertEqual(self.top("--app", "org.example.other", status=NOT_FOUND), [])
@@ -280,10 +283,12 @@ class Top(FleetCase):
         self.assertIn(f"1 of {totals[0]} runs of 1.4.1, 40 of {totals[1]} of 1.4.2", text)
         missing = self.tool("top", "--version", "1.4.1..9", self.database)
         self.assertEqual((missing.status, missing.output), (NOT_FOUND, ""))
-        self.assertIn("no application has runs of both versions, 1.4.1 and 9", missing.errors)
+        self.assertIn("no application has runs of both versions, 1.4.1 and 9; it has 1.4.2, 1.4.1\n", missing.errors)
+        self.assertIn("org.example.fleet has no runs of both versions, 7 and 9; it has ",
+                      self.tool("top", "--version", "7..9", "--app", "org.example.fleet", self.database).errors)
+        self.assertIn("it has no run of org.nobody; it has org.example.fleet\n", self.tool("top", "--app", "org.nobody", self.database).errors)
         for wrong in "1.4.1", "..1.4.2", "1.4.1..":
             self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
-
 
     def test_code_that_moved(self):
         """The same crash in two builds is one, where the function is known."""
@@ -302,9 +307,15 @@ class Top(FleetCase):
         self.assertEqual(groups["in fleet_victim_write"]["change"],
                          {"kind": "same", "oldRuns": 2, "newRuns": 1, "oldTotal": 4, "newTotal": 2, "oldFingerprint": own["1"]})
         self.assertIn(f"2 of 4 runs of 1 (as {own['1'][:12]}), 1 of 2 of 2", self.tool("top", "--version", "1..2", self.database).output)
+        same = {group["fingerprint"]: group.get("samePlace") for group in self.top()}
+        self.assertEqual((same.pop(own["1"]), same.pop(own["2"])), ([own["2"]], [own["1"]]))
+        self.assertEqual(set(same.values()), {None})
+        self.assertIn(f"  the same place as {own['1'][:12]}\n", self.tool("top", self.database).output)
+        self.assertIn(f"  same place   {own['1'][:12]}\n", self.tool("show", own["2"], self.database).output)
         # Without symbols the places are addresses.
         self.database.unlink()
         self.collect(folder)
+        self.assertEqual([group for group in self.top() if "samePlace" in group], [])
         kinds = sorted(group["change"]["kind"] for group in self.top("--version", "1..2"))
         self.assertEqual(kinds, ["gone", "gone", "new"])
 
@@ -356,6 +367,21 @@ class Show(FleetCase):
             self.assertIn("in fleet_victim_write + ", text.output)
             self.assertIn("The best example: run 1 of <b>Lobby</b>", text.output)
             self.assertNotIn(SECRET.decode(), text.output)
+
+    def test_devices_are_known_by_what_was_collected(self):
+        for device in "8", "9":
+            self.copy("write", device, 1, machine=device * 32)
+        devices = self.write_copies()
+        tarball = self.tarball("kiosk-8.tar.gz", (devices / "8", "var/lib/8"))
+        self.collect(tarball, symbols=True)
+        name = self.fingerprint("crash", "SIGSEGV")
+        shown = json.loads(self.tool("show", "--json", name, self.database).output)
+        self.assertEqual({part["name"]: part.get("source") for part in shown["devices"]}, {"8" * 32: str(tarball), "<b>Lobby</b>": None})
+        self.assertIn(f"  {'8' * 32} (kiosk-8.tar.gz)  1×", self.tool("show", name, self.database).output)
+        # A folder of several is nobody's name.
+        self.collect(devices)
+        shown = json.loads(self.tool("show", "--json", name, self.database).output)
+        self.assertEqual({part.get("source") for part in shown["devices"]}, {None})
 
     def test_the_most_complete_record_is_the_example(self):
         name = self.fingerprint("crash", "SIGSEGV")
@@ -503,6 +529,13 @@ class BadInput(FleetCase):
             self.assertEqual((result.status, result.output), (NOT_FOUND, ""), result)
             self.assertIn("fleet.db: ", result.errors)
 
+    def test_no_database(self):
+        for command in ["top"], ["show", "abcd"]:
+            result = self.tool(*command, self.good())
+            self.assertEqual((result.status, result.output), (NOT_FOUND, ""), result)
+            self.assertIn(f"launchguard collect --into fleet.db {self.good()} makes one", result.errors)
+            self.assertIn(f"collect --into {self.database} DIR makes it", self.tool(*command, self.database).errors)
+
     def test_locked(self):
         good = self.good()
         self.collect(good)
@@ -545,9 +578,9 @@ class BadInput(FleetCase):
         fleet = operator_case.options.tool.parent / "launchguard-fleet"
         for command in "collect", "top", "show":
             self.assertIn(f"USAGE: launchguard {command}", operator_case.run([alone, command, "--help"]).output)
-            # The tool's own help names its --version too.
-            both = [re.sub(r"(?m)^  --version  +Show.*\n|^  -h, --help +| \[--version\]", "", operator_case.run([program, command, "--help"]).output) for program in (fleet, alone)]
+            both = [operator_case.run([program, command, "--help"]).output for program in (fleet, alone)]
             self.assertEqual(both[0], both[1])
+            self.assertEqual(len(re.findall(r"^  --version", both[0], re.M)), 1 if command == "top" else 0, both[0])
         for folder in "/usr/libexec/launchguard", "/usr/local/libexec/launchguard":
             if os.path.exists(folder + "/launchguard-fleet"):
                 self.leave_out(f"{folder} has launchguard-fleet")
@@ -599,11 +632,38 @@ class Documentation(FleetCase):
         self.assertIn(f"`PRAGMA application_id` is {self.query('PRAGMA application_id')[0][0]} ", self.page.replace("\n", " "))
         self.assertEqual(self.query("PRAGMA user_version"), [(1,)])
 
+    def quotes(self, language):
+        return re.findall(rf"^```{language}\n(.*?)^```", self.page, flags=re.MULTILINE | re.DOTALL)
+
     def test_queries(self):
-        queries = re.findall(r"^```sql\n(.*?)^```", self.page, flags=re.MULTILINE | re.DOTALL)
-        self.assertGreater(len(queries), 3)
-        for query in queries:
+        self.assertGreater(len(self.quotes("sql")), 3)
+        for query in self.quotes("sql"):
             self.assertGreater(len(self.query(query)), 0, query)
+
+    def test_datasette(self):
+        python, reason = readers.install(operator_case.options.tool.parent / "export-readers", "datasette")
+        if not python:
+            self.leave_out(f"datasette cannot be installed: {reason}")
+        (metadata,) = self.quotes("json")
+        (self.directory / "datasette.json").write_text(metadata)
+        (self.directory / "queries.json").write_text(json.dumps(self.quotes("sql")))
+        found, complaint = readers.read(python, "datasette", self.database)
+        self.assertIsNone(complaint)
+        self.assertEqual((set(found["tables"]), set(found["views"])), ({"device", "example", "fingerprint", "machine", "run"}, {"day", "ranking", "version"}))
+        self.assertEqual(set(found["statuses"].values()), {200}, found["statuses"])
+        names = found["run"]["columns"]
+        runs = [dict(zip(names, row)) if isinstance(row, list) else row for row in found["run"]["rows"]]
+        self.assertEqual([run["started"] for run in runs], sorted((run["started"] for run in runs), reverse=True))
+        headlines, devices = dict(self.query("SELECT fingerprint, headline FROM fingerprint")), dict(self.query("SELECT id, name FROM device"))
+        for run in runs:
+            self.assertEqual(run["device_id"]["label"], devices[run["device_id"]["value"]])
+            if run["fingerprint"]:
+                self.assertEqual(run["fingerprint"]["label"], headlines[run["fingerprint"]["value"]])
+        facets = {name: {facet["value"]: facet["count"] for facet in facets["results"]} for name, facets in found["run"]["facet_results"].items()}
+        self.assertEqual(set(facets), {"ending", "version", "device_id"})
+        self.assertEqual(facets["ending"], dict(self.query("SELECT ending, count(*) FROM run GROUP BY 1")))
+        for query, answer in zip(self.quotes("sql"), found["answers"]):
+            self.assertEqual([tuple(row) for row in answer["rows"]], self.query(query), query)
 
 
 class Long(FleetCase):

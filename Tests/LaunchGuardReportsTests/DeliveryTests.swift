@@ -95,8 +95,8 @@ import Testing
         try state.folder.add(SpooledReport(ordinal: 2), to: "new")
         for arguments in [[state.runPath], ["--run", "1", state.folder.path]] {
             let text = try Tool.run(["inspect"] + arguments).output
-            #expect(text.contains("\ndelivery  held; 1 attempt: HTTP status 403\n"))
-            #expect(text.contains("\ndelivery  sent; report \(asked.uuid.uuidString.lowercased()), which the run asked for\n"))
+            #expect(text.contains("\ndelivery     held; 1 attempt: HTTP status 403\n"))
+            #expect(text.contains("\ndelivery     sent; report \(asked.uuid.uuidString.lowercased()), which the run asked for\n"))
             #expect(!text.contains("pending"))
         }
         let json = try Tool.run(["inspect", "--json", state.runPath]).output

@@ -40,7 +40,7 @@ import Testing
     @Test func theSitesAreShown() throws {
         var report = try Reader(path: Self.path).run()
         let lines = text { report.write(to: &$0) }.lines
-        #expect(lines.contains("degraded  guards survived 1024 faults"))
+        #expect(lines.contains("degraded     guards survived 1024 faults"))
         let start = try #require(lines.firstIndex(of: "guards: 1065 events, 1024 survived"))
         #expect(
             Array(lines[(start + 1)...(start + 3)]) == [

@@ -110,9 +110,9 @@ import Testing
         #expect(
             try death.headline() == "hung: its run loop stood still for at least 11.600 s, until it was ended; the last heartbeat came 1.500 s after the start")
         let text = try death.text()
-        #expect(text.contains("\nnoted     SIGTERM from process 812, and was alive 10.100 s later\n"))
-        #expect(text.contains("\nCPU       950.000 ms of 1 s were used after 4.000 s\n"))
-        #expect(text.contains("\nmemory    46.0 MiB of 48.0 MiB were in use after 9.000 s, near the limit\n"))
+        #expect(text.contains("\nnoted        SIGTERM from process 812, and was alive 10.100 s later\n"))
+        #expect(text.contains("\nCPU          950.000 ms of 1 s were used after 4.000 s\n"))
+        #expect(text.contains("\nmemory       46.0 MiB of 48.0 MiB were in use after 9.000 s, near the limit\n"))
         #expect(try JSONLine.value(RunReport.self, from: JSONLine.text(death.report())) == death.report())
         #expect(try JSONLine.text(death.report()).contains(#""evidenceKind":"hang-mark""#))
     }
@@ -145,7 +145,7 @@ import Testing
         try death.put(UInt64(0x72_7245_6570_7954), at: 200)
         #expect(try death.headline() == "crashed: TypeErr, by its own word, and left no record")
         #expect(try death.report().verdict?.evidenceKind == .crashNote)
-        #expect(try death.text().contains("\nnoted     that it had crashed (TypeErr), after 2.000 s\n"))
+        #expect(try death.text().contains("\nnoted        that it had crashed (TypeErr), after 2.000 s\n"))
     }
 
     @Test func aRebootIsNamed() async throws {

@@ -108,6 +108,7 @@ import Testing
         }
         #expect(try Tool.run(["verify", folder.path]).output == "\(folder.path)/a: 3 files, 3 whole\n\(folder.path)/b: 3 files, 3 whole\n")
         #expect(try Tool.run(["list", folder.path + "/c"]).errors.contains("/c: not a state directory, as it holds neither"))
+        #expect(try Tool.run(["list", folder.path + "/c"]).errors.contains("down to two levels: name a deeper one"))
     }
 
     @Test func verifyOfADirectoryShowsFilesWithDamage() async throws {

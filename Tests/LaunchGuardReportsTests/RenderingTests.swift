@@ -102,9 +102,10 @@ import Testing
         let lines = try text { try Sample.crash().write(to: &$0) }.lines
         #expect(lines[0] == "crashed: SIGSEGV (fault.null_read) at address 0x0 in Notes.open()")
         #expect(lines[1] == "  evidence: the run file holds a crash record")
-        #expect(lines.contains("run       12, 6b1f9f1e-0000-4000-8000-000000000001"))
-        #expect(lines.contains("started   2026-01-31T12:00:00.000000001Z, lasted 1.402 s"))
-        #expect(lines.contains(#"context   main: launching after 200.000 ms, not finished, in the task "open database", window 5000 ms"#))
+        #expect(lines.contains("run          12, 6b1f9f1e-0000-4000-8000-000000000001"))
+        #expect(lines.contains("fingerprint  6bc0c37437f4aeabb1fb4203ae4651f5"))
+        #expect(lines.contains("started      2026-01-31T12:00:00.000000001Z, lasted 1.402 s"))
+        #expect(lines.contains(#"context      main: launching after 200.000 ms, not finished, in the task "open database", window 5000 ms"#))
         #expect(lines.contains("thread 4712 \"loader\" crashed"))
         #expect(lines.contains("  93 frames, by frame pointers: DWARF unwinding was not committed"))
         #expect(lines.contains("    the walk ended early: the stack ends"))

@@ -17,6 +17,7 @@ enum Sample {
           "termination":{"signal":{"number":15,"name":"SIGTERM"},"senderProcessID":1,"senderUserID":0,"monotonicNanoseconds":5}},
          "verdict":{"end":"crash","evidence":"the run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
           "signalCode":1,"kind":"fault.null_read","monotonicNanoseconds":2402000000},
+         "fingerprint":"6bc0c37437f4aeabb1fb4203ae4651f5",
          "contexts":[{"name":"main","phase":"launching","begunNanoseconds":1100000000,"launchingNanoseconds":1200000000,
           "windowMilliseconds":5000,"finish":"either","task":"open database"}],
          "crash":{"signal":{"number":11,"name":"SIGSEGV"},"code":1,"codeName":"SEGV_MAPERR","kind":"fault.null_read",

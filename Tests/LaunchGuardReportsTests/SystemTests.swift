@@ -48,9 +48,9 @@ import Testing
         let lines = try Tool.run(["inspect", path]).output.split(separator: "\n").map(String.init)
         let system = try #require(lines.first { $0.hasPrefix("system ") })
         #expect(system.hasSuffix("aarch64, Kiosk \"4\" \\x1B[31m\u{FFFD}"))
-        #expect(lines.contains("machine   a0a1a2a3a4a5a6a7a8a9aaabacadaeaf") && lines.contains("container podman"))
-        #expect(lines.contains("unit      player@1.service, invocation 000102030405060708090a0b0c0d0e0f"))
-        #expect(lines.contains { $0.hasPrefix("command   player --file \"a \\\"b\\\"") && $0.hasSuffix(" …") })
+        #expect(lines.contains("machine      a0a1a2a3a4a5a6a7a8a9aaabacadaeaf") && lines.contains("container    podman"))
+        #expect(lines.contains("unit         player@1.service, invocation 000102030405060708090a0b0c0d0e0f"))
+        #expect(lines.contains { $0.hasPrefix("command      player --file \"a \\\"b\\\"") && $0.hasSuffix(" …") })
         #expect(!lines.contains { $0.hasPrefix("parent ") })
         let json = try Tool.run(["inspect", "--json", path]).output
         #expect(json.contains("\"machineID\":\"a0a1a2a3a4a5a6a7a8a9aaabacadaeaf\""))

@@ -27,8 +27,10 @@ package struct FiguresPage: Sendable {
 
     package enum Cell: Sendable {
         case text(String)
-        case code(String)
+        case fingerprint(String)
         case number(Int)
+        /// A word that stands out, and more.
+        case marked(String, TextWriter.Style, String)
         /// A drawing: a bar for each number.
         case bars([Int])
     }
@@ -52,7 +54,7 @@ package struct FiguresPage: Sendable {
                     $0.element("p", ["class": "program"]) { $0.element("strong", [:], subtitle) }
                     $0.element("h1", [:], title)
                 }
-                HTMLPage.writeNavigation(sections.sections, to: &page)
+                if sections.sections.count > 1 { HTMLPage.writeNavigation(sections.sections, to: &page) }
                 page.element("main", ["id": "content"]) { $0.append(sections) }
                 page.element("footer") { $0.element("p", [:], "Written by LaunchGuard. This page is one file and loads nothing.") }
             }
@@ -94,7 +96,8 @@ extension FiguresPage.Table {
     fileprivate func write(to page: inout HTMLWriter) {
         page.section(id, title) { page in
             page.element("div", ["class": "scroll", "role": "region", "aria-labelledby": id + "-title", "tabindex": "0"]) {
-                $0.element("table") { table in
+                // On a phone each row is a block, and each cell has the name of its column.
+                $0.element("table", ["class": "figures"]) { table in
                     table.element("thead") { head in
                         head.element("tr") { row in
                             for column in columns { row.element("th", ["scope": "col"], column) }
@@ -103,7 +106,7 @@ extension FiguresPage.Table {
                     table.element("tbody") { body in
                         for cells in rows {
                             body.element("tr") { row in
-                                for cell in cells { row.element("td") { cell.write(to: &$0) } }
+                                for (column, cell) in zip(columns, cells) { row.element("td", ["data-label": column]) { cell.write(to: &$0) } }
                             }
                             body.endLine()
                         }
@@ -119,8 +122,13 @@ extension FiguresPage.Cell {
     fileprivate func write(to page: inout HTMLWriter) {
         switch self {
         case .text(let text): page.text(text)
-        case .code(let text): page.element("code", [:], text)
+        case .fingerprint(let digits): page.fingerprint(digits)
         case .number(let number): page.text(String(number))
+        case .marked(let word, let style, let text):
+            page.element("span") {
+                $0.element("b", ["class": style.color], word)
+                $0.text(": " + text)
+            }
         case .bars(let counts): Self.draw(counts, to: &page)
         }
     }

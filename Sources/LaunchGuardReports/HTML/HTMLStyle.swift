@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-Wx9MgHWAprdoDTnu1/dl+/T8QGV7IcX9bS4s9NbXXy8="
+    static let digest = "sha256-7jL92fUkk2SxfvGR4jJzGbKBz3vQgqO26EIuAS+umfY="
 
     static let text: StaticString = #"""
 
@@ -19,6 +19,7 @@ enum HTMLStyle {
         body > * { max-width: 82rem; margin-inline: auto; padding-inline: 1.25rem; }
         code, pre, .registers dd, .when, .frames { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
         code, pre, .registers dd, .frames { font-size: 13px; }
+        .fingerprint { user-select: all; }
         dl { font-size: 14px; }
         p, pre, dl, ol, ul, figure, h1, h2, h3 { margin: 0; padding: 0; }
         a { color: var(--accent); }
@@ -99,7 +100,7 @@ enum HTMLStyle {
         .ladder span { display: block; color: var(--dim); font-size: 13px; } .ladder .rung { stroke: var(--constants); stroke-width: 4; stroke-linecap: round; }
         .ladder .next .rung { stroke: var(--doubtful); } .ladder .marker { fill: var(--doubtful); }
         table { border-collapse: collapse; font-size: 13px; } th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-top: 1px solid var(--line); }
-        td { min-width: 6rem; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
+        td { min-width: 6rem; } .figures td { min-width: 0; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
 
         .filters { display: flex; flex-wrap: wrap; gap: .6rem 1.5rem; align-items: end; }
         fieldset { border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .4rem; } legend, .search label { color: var(--dim); padding: 0 0 .25rem; }
@@ -126,12 +127,17 @@ enum HTMLStyle {
           .log li { grid-template-columns: 7rem minmax(0, 1fr); gap: 0 .7rem; } .log li > :last-child { grid-column: 1 / -1; } .log .end { display: flex; }
           .log .when { text-align: left; }
           .message { flex-direction: column; gap: 0; }
+          .figures, .figures tbody, .figures tr { display: block; } .figures thead { position: absolute; left: -100rem; }
+          .figures tr { padding-block: .6rem; border-top: 1px solid var(--line); } .figures tr:first-child { border: 0; }
+          .figures td { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: 0 .6rem; border: 0; padding: .1rem 0; overflow-wrap: anywhere; }
+          .figures td::before { content: attr(data-label); color: var(--dim); }
           dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dd { grid-column: 1; margin-bottom: .45rem; } dd + dd { margin-top: -.4rem; }
         }
         @media print {
           :root { --page: #fff; --sunk: #fff; } body { font-size: 10pt; } nav, .filters, .buttons, .skip { display: none; }
           section { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding-inline: 0; } .columns { display: block; }
           .log { max-height: none; overflow: visible; border: 0; } .scroll { overflow: visible; } .axis { min-width: 0; }
+          .figures td { overflow-wrap: anywhere; }
           details::details-content { content-visibility: visible; display: block; block-size: auto; } li, tr, svg { break-inside: avoid; } h2, h3 { break-after: avoid; }
           * { print-color-adjust: exact; }
         }

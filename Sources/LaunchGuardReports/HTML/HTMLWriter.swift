@@ -102,15 +102,21 @@ struct HTMLWriter {
         endLine()
     }
 
-    /// Names and values. A value without a name goes on with the one above.
+    /// Names and values. A value without a name goes on with the one above. A fingerprint is there
+    /// to be copied.
     mutating func facts(_ facts: [(name: String, value: String)]) {
         guard !facts.isEmpty else { return }
         element("dl") {
             for (index, fact) in facts.enumerated() {
                 if !fact.name.isEmpty || index == 0 { $0.element("dt", [:], fact.name.isEmpty ? "also" : fact.name) }
-                $0.element("dd", [:], fact.value)
+                $0.element("dd") { fact.name == "fingerprint" ? $0.fingerprint(fact.value) : $0.text(fact.value) }
             }
         }
+    }
+
+    /// One click selects all digits.
+    mutating func fingerprint(_ digits: String) {
+        element("code", ["class": "fingerprint"], digits)
     }
 
     /// Lines of something that went wrong or is not there.

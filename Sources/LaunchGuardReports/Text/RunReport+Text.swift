@@ -33,7 +33,7 @@ extension RunReport {
     private func writeIdentity(to writer: inout TextWriter, _ deliveries: [DeliveryEntry]) {
         writer.endLine()
         for (name, value) in facts(deliveries) {
-            writer.add(name, width: 10, .dim)
+            writer.add(name, width: 13, .dim)
             writer.line(value)
         }
     }
@@ -45,6 +45,7 @@ extension RunReport {
         func field(_ name: String, _ value: String) { facts.append((name, value)) }
         if let identity {
             field("run", "\(identity.ordinal), \(identity.uuid)" + (identity.isSecondary ? ", secondary" : ""))
+            if let fingerprint { field("fingerprint", fingerprint) }
             field("program", [identity.appID, identity.appVersion].compactMap(\.self).joined(separator: " "))
             field("file", (identity.executable ?? "unknown") + (identity.buildID.map { ", build id \($0)" } ?? ""))
             field("process", "\(identity.processID) of user \(identity.userID)")

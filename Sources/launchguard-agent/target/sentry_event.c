@@ -134,7 +134,7 @@ static json_t *tags(const json_t *report)
     return object;
 }
 
-static json_t *contexts(const json_t *report)
+static json_t *contexts(const json_t *report, uint64_t more)
 {
     const json_t *system = json_object_get(report, "system");
     json_t *object = json_object(), *os = json_object(), *device = json_object(), *launch = json_object();
@@ -149,13 +149,15 @@ static json_t *contexts(const json_t *report)
     brief_copy(device, "model", system, "model");
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         brief_copy(launch, own[i], report, own[i]);
+    if (more)
+        put(launch, "more", json_integer((json_int_t)more));
     put(object, "os", os);
     put(object, "device", device);
     put(object, "launchguard", launch);
     return object;
 }
 
-json_t *sentry_event(const json_t *report, const char *event_id)
+json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more)
 {
     json_t *event = json_object(), *exception = json_object(), *images = json_array(), *list = json_array();
     const json_t *thread = json_object_get(report, "thread"), *system = json_object_get(report, "system");
@@ -189,7 +191,7 @@ json_t *sentry_event(const json_t *report, const char *event_id)
         put_plain(event, "release", release, "/\\");
     }
     put(event, "tags", tags(report));
-    put(event, "contexts", contexts(report));
+    put(event, "contexts", contexts(report, more));
     if (brief_text(system, "machineID")[0]) {
         json_t *user = json_object();
         brief_copy(user, "id", system, "machineID");

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* `event_id`: 32 hexadecimal digits. */
-json_t *sentry_event(const json_t *report, const char *event_id);
+/* `event_id`: 32 hexadecimal digits. `more`: further runs for which the report stands. */
+json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more);
 
 /* An entry of debug_meta. `build_id`: hexadecimal digits, not "". */
 json_t *sentry_event_image(const char *path, const char *build_id, const char *start);

@@ -50,7 +50,7 @@ static char *stack_trace(const json_t *report)
     return text;
 }
 
-static json_t *attributes_json(const json_t *report)
+static json_t *attributes_json(const json_t *report, uint64_t more)
 {
     static const char *const texts[][2] = {
         { "launchguard.end", "end" }, { "launchguard.evidence", "evidence" }, { "launchguard.kind", "kind" },
@@ -73,6 +73,8 @@ static json_t *attributes_json(const json_t *report)
         if (value)
             otlp_values_add_number(attributes, numbers[i][0], (uint64_t)json_integer_value(value));
     }
+    if (more)
+        otlp_values_add_number(attributes, "launchguard.more", more);
     otlp_values_add(attributes, "launchguard.launching", "boolValue", json_boolean(json_is_true(json_object_get(report, "launching"))));
     return attributes;
 }
@@ -91,7 +93,7 @@ static json_t *record(const json_t *report, const struct letter *letter)
     snprintf(headline, sizeof headline, "%.200s: %.800s", brief_type(report), brief_value(report));
     put(body, "stringValue", words_text(headline, strlen(headline)));
     put(object, "body", body);
-    put(object, "attributes", attributes_json(report));
+    put(object, "attributes", attributes_json(report, letter->header.more));
     return object;
 }
 

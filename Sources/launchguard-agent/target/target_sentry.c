@@ -85,9 +85,9 @@ static bool write_item(FILE *out, const char *item, const char *payload, size_t 
            fputc('\n', out) != EOF;
 }
 
-static bool write_event(FILE *out, const json_t *report, const json_t *full, const char *event_id)
+static bool write_event(FILE *out, const json_t *report, const json_t *full, const char *event_id, uint64_t more)
 {
-    json_t *event = sentry_event(report, event_id);
+    json_t *event = sentry_event(report, event_id, more);
     if (full)
         sentry_fill(event, report, full);
     char *text = json_dumps(event, JSON_COMPACT);
@@ -109,7 +109,7 @@ bool sentry_body(const struct letter *letter, enum part part, struct request *re
     write_event_id(letter->header.uuid, event_id);
     bool made = out && write_header(out, event_id, part != PART_WHOLE);
     if (report)
-        made = made && write_event(out, report, full, event_id);
+        made = made && write_event(out, report, full, event_id, letter->header.more);
     if (part != PART_BRIEF && letter->header.full_bytes)
         made = made && write_item(out, attachment, letter->full, letter->header.full_bytes);
     made &= out && fclose(out) == 0;

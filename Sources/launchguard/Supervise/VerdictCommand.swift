@@ -33,7 +33,7 @@ struct VerdictCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The state directory.", completion: .directory)
+    @Argument(help: "The state directory. Default: $STATE_DIRECTORY, or the current directory.", completion: .directory)
     var directory: String?
 
     @OptionGroup var output: OutputOptions

@@ -168,10 +168,21 @@ static void test_an_event(void **state)
     assert_string_equal(json_string_value(json_object_get(event, "release")), "org.example@1___2");
     json_t *exception = json_array_get(json_object_get(json_object_get(event, "exception"), "values"), 0);
     json_t *frames = json_object_get(json_object_get(exception, "stacktrace"), "frames");
+    json_t *context = json_object_get(json_object_get(event, "contexts"), "launchguard");
+    assert_int_equal(json_integer_value(json_object_get(context, "more")), 4);
     /* outermost first */
     assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 0), "instruction_addr")), "0xffffffffffffffff");
     assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 1), "instruction_addr")), "0x1010");
     json_decref(event);
+    request_free(&request);
+}
+
+static void test_a_log_record(void **state)
+{
+    struct request request;
+    (void)state;
+    assert_true(ask(LG_TARGET_OTLP, "https://a.example/v1/logs", brief, PART_BRIEF, &request));
+    assert_non_null(strstr(request.body, "{\"key\":\"launchguard.more\",\"value\":{\"intValue\":\"4\"}}"));
     request_free(&request);
 }
 
@@ -269,7 +280,7 @@ int main(void)
     setenv("HOME", "/opt/own/", 1);
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event), cmocka_unit_test(test_a_module_at_a_fixed_address),
-        cmocka_unit_test(test_an_event_with_many_modules),
+        cmocka_unit_test(test_an_event_with_many_modules), cmocka_unit_test(test_a_log_record),
         cmocka_unit_test(test_what_is_no_report), cmocka_unit_test(test_home_directories), cmocka_unit_test(test_bytes_that_are_not_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,33 @@
+internal import GRDB
+
+/// What runs died of, in words that the next build does not change.
+struct Cause: Hashable {
+    let app: String
+    let ending: String
+    let signal: String?
+    let kind: String?
+    let place: String
+
+    /// Of the rows of one fingerprint in the table `run`.
+    static let columns = "app, ending, max(signal) AS signal, max(kind) AS kind, max(place) AS place"
+
+    /// Nil: the place is not known.
+    init?(_ row: Row) {
+        guard let place: String = row["place"] else { return nil }
+        (app, ending, signal, kind, self.place) = (row["app"], row["ending"], row["signal"], row["kind"], place)
+    }
+
+    /// By fingerprint, the others with its cause: mostly the same crash in other builds.
+    static func others(_ database: Database) throws -> [String: [String]] {
+        var causes: [Cause: [String]] = [:]
+        let sql = "SELECT fingerprint, \(columns) FROM run WHERE fingerprint IS NOT NULL GROUP BY fingerprint ORDER BY max(started) DESC, fingerprint"
+        for row in try Row.fetchAll(database, sql: sql) {
+            if let cause = Cause(row) { causes[cause, default: []].append(row["fingerprint"]) }
+        }
+        var others: [String: [String]] = [:]
+        for fingerprints in causes.values where fingerprints.count > 1 {
+            for fingerprint in fingerprints { others[fingerprint] = fingerprints.filter { $0 != fingerprint } }
+        }
+        return others
+    }
+}

@@ -1,0 +1,179 @@
+"""The pages of a fleet: test_fleet_html.py --tool T --victim V --copies C --browser FOLDER
+
+Three versions run on four devices, the last one with a crash that is new. Headless Chromium opens
+`top --html`, `top --version --html` and `show --html`: dark and light, on a phone and on a desktop,
+without scripts, by keyboard, on paper. FOLDER is that of Tests/Export/test_html.py; where there is
+no browser, the files alone are checked, and the reason is printed. --pictures DIR keeps
+screenshots.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Export"))
+
+from pages import Browser, Page, become, check, check_characters, check_digests
+
+LIMIT_S = 300
+DAY_S = 86400
+START_S = 1_760_000_000 // DAY_S * DAY_S
+# A sheet of A4 without its margins, in pixels of CSS.
+PAPER = 718
+
+
+# MARK: - The fleet
+
+
+def make_fleet(arguments, folder):
+    """The pages, by name, and the rows that the first one has to show."""
+    files, lines = {}, []
+    for end in "clean", "write", "divide", "abort", "kill":
+        subprocess.run([arguments.victim, folder / "sources" / end, "1.0", end], capture_output=True, timeout=LIMIT_S, check=False)
+        (files[end],) = (folder / "sources" / end / "runs").glob("*.lgrun")
+    for device in range(4):
+        state = folder / "devices" / f"kiosk-{device}"
+        (state / "runs").mkdir(parents=True)
+        for number in range(1, 25):
+            version = 1 + number // 9
+            end = ["clean", "abort", "clean", "divide", "kill" if device else "clean"][number % 5]
+            if version == 3 and number % 2:
+                end = "write"
+            start = START_S + number * DAY_S // 2
+            lines.append(f"{files[end]} {state} {number} {start} 1.{version} {device + 1:032x}\n")
+    subprocess.run([arguments.copies], input="".join(sorted(lines)), text=True, check=True, timeout=LIMIT_S)
+
+    def tool(*words):
+        return subprocess.run([arguments.tool, *words], capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout
+
+    database = folder / "fleet.db"
+    tool("collect", "--into", database, folder / "devices")
+    groups = [json.loads(line) for line in tool("top", "--json", database).splitlines()]
+    new = [json.loads(line) for line in tool("top", "--json", "--version", "1.2..1.3", database).splitlines()][0]
+    check(new["change"]["kind"] == "new" and new["place"] == "in fleet_victim_write", f"the first of the comparison: {new}")
+    pages = {"top": ["top", "--html"], "versions": ["top", "--html", "--version", "1.2..1.3"], "show": ["show", "--html", new["fingerprint"]]}
+    for name, words in pages.items():
+        (folder / f"{name}.html").write_text(tool(*words, database), encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in pages}, groups, new
+
+
+def check_file(name, text):
+    Page(text, has_navigation=name == "show")
+    check("<script" not in text and "script-src" not in text, f"{name}: a script")
+    check_characters(text)
+    check_digests(text, style="HTMLStyle")
+
+
+# MARK: - The browser
+
+
+def check_ranking(browser, path, groups):
+    """What a person sees and copies, without a script, by mouse and by keys."""
+    page, said = browser.open(path, scripts=False)
+    rows = page.locator("#ranking tbody tr")
+    check(rows.count() == len(groups), f"{rows.count()} rows")
+    for index, group in enumerate(groups):
+        cells = rows.nth(index).locator("td").all_inner_texts()
+        check((cells[0], cells[3], cells[5]) == (str(group["runs"]), str(group["devices"]), group["fingerprint"]), f"row {index}: {cells}")
+        check(group["headline"] in cells[1], f"row {index}: {cells}")
+        bars = rows.nth(index).locator("svg").get_attribute("aria-label")
+        check(bars == ", ".join(map(str, group["trend"])), f"row {index}: the bars are {bars}")
+    rows.nth(1).locator(".fingerprint").click()
+    check(page.evaluate("getSelection().toString()") == groups[1]["fingerprint"], "a click selects the fingerprint")
+    page.reload()
+    page.keyboard.press("Tab")
+    check(page.locator(".skip").bounding_box()["x"] >= 0, "the first key leads to the figures")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    check(page.evaluate("document.activeElement.getAttribute('role')") == "region", "the next key leads to the table")
+    check(page.locator("nav").count() == 0, "links of a page with one part")
+    check(all(text.startswith("file:") for text in said), f"the browser said or asked for {said}")
+    page.context.close()
+
+
+def check_example(browser, path):
+    """The parts are reached by the links, and threads unfold, without a script."""
+    page, said = browser.open(path, scripts=False)
+
+    def check_reached(link):
+        target, limit = link.get_attribute("href"), time.monotonic() + LIMIT_S
+        while page.evaluate("location.hash") != target and time.monotonic() < limit:
+            time.sleep(.05)
+        check(page.evaluate("location.hash") == target and page.locator(target).is_visible(), f"{target} is not reached")
+
+    page.locator("nav a").first.click()
+    check_reached(page.locator("nav a").first)
+    for link in page.locator("nav a").all():
+        link.focus()
+        page.keyboard.press("Enter")
+        check_reached(link)
+    fold = page.locator("details").first
+    fold.locator("summary").focus()
+    page.keyboard.press("Enter")
+    check(fold.get_attribute("open") is not None, "the key unfolds nothing")
+    check(all(text.startswith("file:") for text in said), f"the browser said or asked for {said}")
+    page.context.close()
+
+
+def check_paper(browser, path):
+    page, _ = browser.open(path, width=PAPER)
+    page.emulate_media(media="print")
+    wide = page.evaluate("""() => [...document.querySelectorAll("table, pre, svg, dl")].filter(part => part.checkVisibility() &&
+        part.getBoundingClientRect().right > innerWidth + 1).map(part => part.outerHTML.slice(0, 60))""")
+    check(not wide, f"{path.name}: wider than the paper: {wide}")
+    check(page.locator("nav").is_visible() is False, f"{path.name}: links on paper")
+    check(page.pdf().startswith(b"%PDF"), f"{path.name}: no paper")
+    page.context.close()
+
+
+def check_in_browser(pages, groups, new, pictures):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = Browser(playwright)
+        try:
+            for name, path in pages.items():
+                for page, width, scheme in browser.open_looks(path, least=20):
+                    if name != "show":
+                        hidden = page.evaluate("[...document.querySelectorAll('.fingerprint')].filter(part => part.getBoundingClientRect().right > innerWidth).length")
+                        check(hidden == 0, f"{name} at {width} px: {hidden} fingerprints are outside of the screen")
+                    if pictures:
+                        page.screenshot(path=pictures / f"{name}-{width}-{scheme}.png", full_page=True)
+                check_paper(browser, path)
+            check_ranking(browser, pages["top"], groups)
+            page, _ = browser.open(pages["versions"])
+            first = page.locator("#ranking tbody tr").first
+            check(first.locator("b.bad").inner_text() == "new" and new["fingerprint"] in first.inner_text(), f"the new crash comes first: {first.inner_text()}")
+            page.context.close()
+            check_example(browser, pages["show"])
+        finally:
+            browser.chromium.close()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in "--tool", "--victim", "--copies", "--browser":
+        parser.add_argument(name, required=True, type=os.path.abspath)
+    parser.add_argument("--pictures", type=pathlib.Path)
+    arguments = parser.parse_args()
+    missing = become(arguments.browser)
+    with tempfile.TemporaryDirectory() as folder:
+        pages, groups, new = make_fleet(arguments, pathlib.Path(folder))
+        for name, path in pages.items():
+            check_file(name, path.read_text("utf-8"))
+        if missing:
+            print(f"test_fleet_html.py: the pages are right as files; left out: the browser: {missing}")
+            return 0
+        if arguments.pictures:
+            arguments.pictures.mkdir(parents=True, exist_ok=True)
+        check_in_browser(pages, groups, new, arguments.pictures)
+    print("test_fleet_html.py: the pages of a fleet are right, as files and in Chromium")
+    return 0
+
+
+sys.exit(main())
