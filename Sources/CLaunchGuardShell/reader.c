@@ -142,6 +142,11 @@ lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uin
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_function *ret_function)
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_message(lg_reader *reader, uint32_t index, lg_message *ret_message)
 {
     return LG_ERR_ARGUMENT;
@@ -168,6 +173,11 @@ lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_stack_in
 }
 
 lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint32_t index, uint64_t *ret_pc)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_thread_function(lg_reader *reader, uint32_t thread, uint32_t index, lg_function *ret_function)
 {
     return LG_ERR_ARGUMENT;
 }
@@ -223,6 +233,11 @@ lg_status lg_reader_snapshot_stack(lg_reader *reader, lg_snapshot_kind kind, uin
 }
 
 lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, uint64_t *ret_pc)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_snapshot_function(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_function *ret_function)
 {
     return LG_ERR_ARGUMENT;
 }

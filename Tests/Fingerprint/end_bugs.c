@@ -80,7 +80,7 @@ static void from_elsewhere(int signal_number, long after_turns)
 
 /* A loop in which the program may be anywhere. */
 KEPT void work(void) { for (;; ++*turns) if (*turns % 3 == 0) *turns += 1; }
-KEPT void other_work(void) { for (;; ++*turns) if (*turns % 7 == 0) *turns += 2; }
+KEPT void other_work(void) { for (;; ++*turns) if (*turns % 7 == 0) *turns += *turns % 11; }
 static void end_work(long after_turns) { from_elsewhere(SIGABRT, after_turns); work(); STAY; }
 static void end_other_work(long after_turns) { from_elsewhere(SIGABRT, after_turns); other_work(); STAY; }
 

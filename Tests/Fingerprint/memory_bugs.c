@@ -55,6 +55,14 @@ static void at_freed(long bytes)
     far_one((long)item);
 }
 
+/* ---- two functions of one shape, with callers of one shape ---- */
+
+KEPT long next_year(const volatile long *year) { return *year + 1; }
+KEPT long next_decade(const volatile long *year) { return *year + 10; }
+static long *volatile year;
+static void shape_one(long unused) { (void)unused; next_year(year); STAY; }
+static void shape_other(long unused) { (void)unused; next_decade(year); STAY; }
+
 /* ---- one place, several indices ---- */
 
 KEPT long element(const volatile long *list, long index) { return list[index] + 1; }
@@ -139,6 +147,8 @@ const struct bug memory_bugs[] = {
     { "wild high", far_one, 0x4141414141414141 },
     { "protected", at_protected, 0 },
     { "freed", at_freed, 1 << 20 },
+    { "shape one", shape_one, 0 },
+    { "shape other", shape_other, 0 },
     { "index 0", at_index, 0 },
     { "index 5", at_index, 5 },
     { "total first", total_of, 1 },

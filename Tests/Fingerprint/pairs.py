@@ -17,8 +17,9 @@ class Pair(typing.NamedTuple):
         return f"{self.one} | {self.other}"
 
 
-OFFSETS = "the offsets of code change with each build, and the file has no names of functions"
+CODE = "the compiler made other code of the functions, and the file has no names of functions"
 CALLER = "one caller is in the fingerprint of a fault"
+SHAPE = "functions have no names: one size and one place in it are one place"
 ABORT_CALLERS = "up to four callers are in the fingerprint of an abort()"
 
 SAME = [
@@ -37,15 +38,20 @@ SAME = [
     # builds
     Pair("null", "null@stripped", "the build without its symbols"),
     Pair("library sum", "library sum@moved", "the library in another folder"),
-    Pair("library sum", "library sum@newer", "a new version of the program around the library", OFFSETS),
-    Pair("null", "null@O0", "built without optimisation", OFFSETS),
-    Pair("null", "null@O3", "built with frame pointers and -O3", OFFSETS),
-    Pair("null", "null@clang", "built by another compiler", OFFSETS),
-    Pair("null", "null@fixed", "built for a fixed address", OFFSETS),
-    Pair("null", "null@reordered", "the objects linked in another order", OFFSETS),
-    Pair("null", "null@newer", "a new version of the program", OFFSETS),
-    Pair("null", "null@inlined", "the function inlined into its caller", OFFSETS),
-    Pair("throw", "throw@O0", "the exception in a build without optimisation", OFFSETS),
+    Pair("library sum", "library sum@newer", "a new version of the program around the library"),
+    Pair("null", "null@O0", "built without optimisation", CODE),
+    Pair("null", "null@O3", "built with frame pointers and -O3", CODE),
+    Pair("null", "null@clang", "built by another compiler", CODE),
+    Pair("null", "null@fixed", "built for a fixed address"),
+    Pair("null", "null@reordered", "the objects linked in another order"),
+    Pair("null", "null@newer", "a new version of the program"),
+    Pair("abort far one", "abort far one@newer", "the abort() in a new version"),
+    Pair("throw", "throw@newer", "the exception in a new version"),
+    Pair("overflow", "overflow@newer", "the recursion without end in a new version"),
+    Pair("hang", "hang@newer", "the hang in a new version"),
+    Pair("first lock", "first lock@newer", "the lock in a new version"),
+    Pair("null", "null@inlined", "the function inlined into its caller", CODE),
+    Pair("throw", "throw@O0", "the exception in a build without optimisation", CODE),
     Pair("assert first", "assert first@stripped", "the assertion in the build without its symbols"),
     Pair("assert first", "assert first@O0", "the assertion in a build without optimisation"),
     Pair("assert first", "assert first@O3", "the assertion in a build with frame pointers and -O3"),
@@ -86,7 +92,7 @@ SAME = [
     Pair("swift fatal@swift-O", "swift fatal@swift-Onone", "fatalError() in a build without optimisation"),
     Pair("swift fatal@swift-O", "swift fatal other caller@swift-O", "another caller of the function with fatalError()"),
     Pair("swift index@swift-O", "swift index 90@swift-O", "another index that is out of range"),
-    Pair("swift index@swift-O", "swift index@swift-Onone", "an index out of range in a build without optimisation", OFFSETS),
+    Pair("swift index@swift-O", "swift index@swift-Onone", "an index out of range in a build without optimisation", CODE),
 ]
 
 DIFFERENT = [
@@ -110,6 +116,7 @@ DIFFERENT = [
     Pair("noexcept", "noexcept other", "two exceptions that reach one noexcept function"),
     Pair("at 7", "at in other line", "at() of a vector at two lines", "the compiler made one call of both"),
     Pair("thread forgotten", "throw", "std::terminate() with an exception, and without"),
+    Pair("shape one", "shape other", "two functions of the same instructions but for a number, with callers of the same", SHAPE),
     Pair("list null", "next null", "two null pointers of one expression"),
     # one function, other reasons
     Pair("null", "wild", "no object, and an object that is gone, at one place"),

@@ -119,7 +119,10 @@ static void dump_frames(lg_stage stage)
     printf("\"pcs\":[");
     for (uint32_t i = 0; lg_reader_frame(reader, stage, i, &pc) == LG_OK; i++)
         printf("%s%llu", i ? "," : "", (unsigned long long)pc);
-    printf("]}");
+    putchar(']');
+    if (stage == LG_STAGE_DWARF)
+        dump_functions(NULL, 0, stack.stored);
+    putchar('}');
 }
 
 static void dump_bytes(uint32_t which, const char *name)

@@ -23,6 +23,9 @@ void json_hex(const uint8_t *bytes, size_t size);
 /* The parts that version 1.1 added. Each part prints its key only where it exists, as golden files
  * of version 1.0 have none. */
 void dump_messages(void);
+/* Of the crashed thread's walk by unwind tables, or of a walk of some threads. */
+struct threads;
+void dump_functions(const struct threads *of, uint32_t thread, uint32_t stored);
 void dump_process(void);
 void dump_threads(void);
 void dump_memory(void);

@@ -77,6 +77,26 @@ static lg_status frame_of(const struct threads *of, uint32_t thread, uint32_t in
     return of->kind ? lg_reader_snapshot_frame(reader, of->kind, thread, index, pc) : lg_reader_thread_frame(reader, thread, index, pc);
 }
 
+static lg_status function_of(const struct threads *of, uint32_t thread, uint32_t index, lg_function *function)
+{
+    if (!of)
+        return lg_reader_function(reader, index, function);
+    return of->kind ? lg_reader_snapshot_function(reader, of->kind, thread, index, function) : lg_reader_thread_function(reader, thread, index, function);
+}
+
+void dump_functions(const struct threads *of, uint32_t thread, uint32_t stored)
+{
+    lg_function function;
+    bool begun = false;
+    for (uint32_t i = 0; i < stored; i++) {
+        if (function_of(of, thread, i, &function) != LG_OK)
+            continue;
+        printf("%s[%u,%u,%u]", begun ? "," : ",\"functions\":[", (unsigned)i, (unsigned)function.offset, (unsigned)function.size);
+        begun = true;
+    }
+    printf(begun ? "]" : "");
+}
+
 static void dump_walk(const struct threads *of, uint32_t thread)
 {
     lg_stack_info stack;
@@ -92,7 +112,9 @@ static void dump_walk(const struct threads *of, uint32_t thread)
     NUMBER(stack, method), printf("\"pcs\":[");
     for (uint32_t i = 0; frame_of(of, thread, i, &pc) == LG_OK; i++)
         printf("%s%llu", i ? "," : "", (unsigned long long)pc);
-    printf("]}");
+    putchar(']');
+    dump_functions(of, thread, stack.stored);
+    putchar('}');
 }
 
 static void dump_each_thread(const struct threads *of, uint32_t stored)

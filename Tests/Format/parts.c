@@ -87,6 +87,19 @@ static void write_frames(unsigned stage, uint32_t stored, uint32_t reason, uint3
     lg__run_commit(&run, 0, stage, offsetof(struct lg__crash_frames, pcs) + stored * sizeof frames->pcs[0]);
 }
 
+/* Behind the stored pcs: a function for each frame but one, which has none, and one whose offset
+ * makes no sense. */
+static size_t write_functions(uint64_t *behind, uint32_t count)
+{
+    struct lg__functions *functions = (struct lg__functions *)(void *)behind;
+    const size_t size = count * sizeof functions->functions[0];
+    for (uint32_t i = 0; i < count; i++)
+        functions->functions[i] = (struct lg__function){ 0x10 + i, i == 1 ? 0 : i == 2 ? 0x12 : 0x1000 * (i + 1) };
+    functions->count = count;
+    functions->crc = lg__crc32c(0, functions->functions, size);
+    return sizeof *functions + size;
+}
+
 static void add_message(struct lg__crash_messages *messages, uint32_t source, const char *text, uint32_t cut)
 {
     uint32_t size = (uint32_t)strlen(text);
@@ -763,6 +776,14 @@ int main(int count, char **arguments)
     write_frames(LG_STAGE_DWARF, full ? LG__FRAMES_MAX : 3, LG__WALK_NO_INFO, full ? UINT32_MAX : 1);
     write_messages(how);
     write_threads();
+    if (strcmp(how, "functions") == 0) {
+        struct lg__crash_frames *frames = lg__run_stage(&run, 0, LG_STAGE_DWARF);
+        lg__run_uncommit_stage(&run, 0, LG_STAGE_DWARF);
+        lg__run_commit(&run, 0, LG_STAGE_DWARF, offsetof(struct lg__crash_frames, pcs) + 3 * sizeof frames->pcs[0] + write_functions(frames->pcs + 3, 3));
+        for (uint32_t slot = 0; slot < run.slot_count; slot++)
+            if (run.slots[slot].head.stored < 80)
+                write_functions(run.slots[slot].pcs + run.slots[slot].head.stored, 5);
+    }
     write_stacks();
     if (strcmp(how, "bare") != 0) {
         count_threads();

@@ -6,8 +6,8 @@ from page import RESOURCES, STRUCTURES, Damaged, crc32c, part, require, uuid
 
 IDENTITY, SYSTEM, MACHINE, STATE, CONTEXT, OWNER, MODULES, MODULE = (STRUCTURES[name] for name in (
     "identity", "system", "machine", "state", "state_context", "owner", "module_table", "module_entry"))
-RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK = (STRUCTURES[name] for name in (
-    "record", "stage", "note", "crash_header", "crash_context", "crash_frames", "frames_head"))
+RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK, FUNCTIONS, FUNCTION = (STRUCTURES[name] for name in (
+    "record", "stage", "note", "crash_header", "crash_context", "crash_frames", "frames_head", "functions", "function"))
 MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUCTURES[name] for name in (
     "crash_messages", "message", "crash_process", "crash_threads", "threads", "thread", "chunk", "tail", "crash_done"))
 RING, LANE, ENTRY, FIELDS, FIELD = (STRUCTURES[name] for name in ("ring_header", "lane", "entry", "fields", "field"))
@@ -377,7 +377,21 @@ def read_frames(file, stage):
     frames["pcs"] = frames["pcs"][:frames["stored"]]
     frames["reason"] = reason(frames["reason"])
     assumed = WALK.get(found[0], "assumed")
-    return frames | ({"assumed": assumed} if assumed else {})
+    functions = read_functions(found[0][24:found[1]], frames["stored"]) if stage == 4 else {}
+    return frames | ({"assumed": assumed} if assumed else {}) | functions
+
+
+def read_functions(words, stored):
+    """Of pcs and what is behind them: number of the frame, offset in its function, size of that."""
+    words = words[8 * stored:]
+    if len(words) < 8:
+        return {}
+    count = FUNCTIONS.get(words, "count")
+    if count > 66 or 8 + 8 * count > len(words) or FUNCTIONS.get(words, "crc") != crc32c(words[8:8 + 8 * count]):
+        return {}
+    each = [FUNCTION.pick(words[8 + 8 * i:], "offset size") for i in range(min(count, stored))]
+    known = [[i, one["offset"], one["size"]] for i, one in enumerate(each) if one["offset"] < one["size"]]
+    return {"functions": known} if known else {}
 
 
 def reason(number):
@@ -460,7 +474,8 @@ def read_walk(slot):
     require(commit == 0x4b4c4157 and head["first"] <= head["stored"] <= 96 and
             THREAD.get(slot, "walk_crc") == crc32c(slot[432:][:32 + 8 * head["stored"]]), "walk")
     head["reason"] = reason(head["reason"])
-    return head | {"method": THREAD.get(slot, "method"), "pcs": THREAD.get(slot, "pcs")[:head["stored"]]}
+    functions = read_functions(slot[THREAD.at("pcs"):THREAD.at("pcs") + 8 * 96], head["stored"]) if THREAD.get(slot, "method") == 4 else {}
+    return head | {"method": THREAD.get(slot, "method"), "pcs": THREAD.get(slot, "pcs")[:head["stored"]]} | functions
 
 
 def read_memory(file):

@@ -764,6 +764,23 @@ class Later(BothReaders):
         run, verdict = said(("I", 4, 4))
         self.assertEqual((run["ended"], verdict), (0, [6, 15, 9, 0]))
 
+    def test_functions(self):
+        """The part that version 1.15 added. A function whose size is not above the offset is
+        not known."""
+        path = self.made("functions")
+        crash = self.both(path)["crash"]
+        self.assertEqual(crash["frames"][1]["functions"], [[0, 0x10, 0x1000]])
+        walks = [thread and thread["walk"] for thread in crash["threads"]["threads"]]
+        self.assertEqual(walks[0]["functions"], [[0, 0x10, 0x1000], [3, 0x13, 0x4000], [4, 0x14, 0x5000]])
+        self.assertNotIn("functions", walks[4])  # a walk by frame pointers has none
+        self.assertNotIn("functions", self.both(self.made("some"))["crash"]["frames"][1])
+        at = pathlib.Path(path).read_bytes().index(struct.pack("<2I", 0x13, 0x4000))
+        with open(path, "r+b") as file:  # the checksum is wrong then
+            file.seek(at)
+            file.write(b"\x15")
+        walks = [thread and thread["walk"] for thread in self.both(path)["crash"]["threads"]["threads"]]
+        self.assertEqual([walk and "functions" in walk for walk in walks[:2]], [False, True])
+
     def test_system(self):
         """The part that version 1.10 added."""
         said = self.both(self.made("system"))["system"]

@@ -69,6 +69,7 @@ static void exercise_run(lg_reader *reader)
 static void exercise_frames(lg_reader *reader, lg_stage stage)
 {
     lg_stack_info stack;
+    lg_function function;
     uint64_t pc;
     if (expected(lg_reader_stack(reader, stage, &stack)) != LG_OK)
         return;
@@ -77,6 +78,10 @@ static void exercise_frames(lg_reader *reader, lg_stage stage)
     for (uint32_t i = 0; i < stack.stored; i += 1 + i / 8)
         PROMISE(lg_reader_frame(reader, stage, i, &pc) == LG_OK);
     PROMISE(lg_reader_frame(reader, stage, stack.stored, &pc) == LG_ERR_NOT_FOUND);
+    for (uint32_t i = 0; stage == LG_STAGE_DWARF && i < stack.stored && i < 70; i++)
+        if (expected(lg_reader_function(reader, i, &function)) == LG_OK)
+            PROMISE(function.offset < function.size);
+    PROMISE(lg_reader_function(reader, 512, &function) != LG_OK);
 }
 
 static void exercise_crash(lg_reader *reader)
@@ -133,6 +138,7 @@ static void exercise_threads(lg_reader *reader)
     lg_thread_info thread;
     lg_stack_info stack;
     lg_register value;
+    lg_function function;
     uint64_t pc;
     if (expected(lg_reader_threads(reader, &threads)) != LG_OK) {
         PROMISE(expected(lg_reader_thread(reader, 0, &thread)) != LG_OK);
@@ -157,6 +163,9 @@ static void exercise_threads(lg_reader *reader)
         for (uint32_t k = 0; k < stack.stored; k += 1 + k / 4)
             PROMISE(lg_reader_thread_frame(reader, i, k, &pc) == LG_OK);
         PROMISE(lg_reader_thread_frame(reader, i, stack.stored, &pc) == LG_ERR_NOT_FOUND);
+        for (uint32_t k = 0; k <= stack.stored; k += 1 + k / 4)
+            if (expected(lg_reader_thread_function(reader, i, k, &function)) == LG_OK)
+                PROMISE(k < stack.stored && function.offset < function.size);
     }
 }
 
@@ -166,6 +175,7 @@ static void exercise_snapshot(lg_reader *reader, lg_snapshot_kind kind)
     lg_thread_info thread;
     lg_stack_info stack;
     lg_register value;
+    lg_function function;
     uint64_t pc;
     if (expected(lg_reader_snapshot(reader, kind, &snapshot)) != LG_OK) {
         PROMISE(expected(lg_reader_snapshot_thread(reader, kind, 0, &thread)) != LG_OK);
@@ -186,6 +196,8 @@ static void exercise_snapshot(lg_reader *reader, lg_snapshot_kind kind)
         }
         PROMISE(stack.stored <= 96 && stack.first <= stack.stored);
         PROMISE(lg_reader_snapshot_frame(reader, kind, i, stack.stored, &pc) == LG_ERR_NOT_FOUND);
+        if (expected(lg_reader_snapshot_function(reader, kind, i, 0, &function)) == LG_OK)
+            PROMISE(function.offset < function.size);
     }
 }
 
@@ -406,6 +418,7 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     lg_thread_info thread;
     lg_register value;
     lg_stack_info stack;
+    lg_function function;
     lg_memory_info memory;
     lg_resource resource;
     lg_ledger_rung rung;
@@ -441,6 +454,9 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     PROMISE(lg_reader_thread_register(NULL, 0, 0, &value) == LG_ERR_ARGUMENT && lg_reader_thread_register(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_thread_stack(NULL, 0, &stack) == LG_ERR_ARGUMENT && lg_reader_thread_stack(reader, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_thread_frame(NULL, 0, 0, &wide) == LG_ERR_ARGUMENT && lg_reader_thread_frame(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_function(NULL, 0, &function) == LG_ERR_ARGUMENT && lg_reader_function(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_thread_function(NULL, 0, 0, &function) == LG_ERR_ARGUMENT && lg_reader_thread_function(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_snapshot_function(reader, LG_SNAPSHOT_HANG, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_memory(NULL, 0, &memory) == LG_ERR_ARGUMENT && lg_reader_memory(reader, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_memory_bytes(NULL, 0, bytes, 1) == LG_ERR_ARGUMENT && lg_reader_memory_bytes(reader, 0, NULL, 1) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_map(NULL, text, 1, &size, &number) == LG_ERR_ARGUMENT && lg_reader_map(reader, NULL, 1, &size, &number) == LG_ERR_ARGUMENT);

@@ -169,6 +169,13 @@ typedef struct lg_stack_info {
     char reason[64];
 } lg_stack_info;
 
+/** Where a frame is in its function, by the unwind tables of the program that died: known without
+ *  symbols, and the same in each build that has the same code for the function. */
+typedef struct lg_function {
+    uint32_t offset;          /**< of the instruction that is looked up, from its begin */
+    uint32_t size;            /**< of the function, in bytes */
+} lg_function;
+
 /** The walk that shows the stack of the crashed thread. The two walks disagree where the one by
  *  frame pointers has a caller that the DWARF walk does not have; that it leaves callers out is no
  *  disagreement, since not every function has a frame pointer. */
@@ -389,6 +396,16 @@ LG_API lg_status lg_reader_stack_choice(lg_reader *reader, lg_stack_choice *ret_
  */
 LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uint64_t *ret_pc);
 
+/** The function of one frame of the DWARF walk, 0 ≤ index < stored.
+ *
+ *  @return as lg_reader_stack(); LG_ERR_NOT_FOUND: no table describes the frame, it is not one of
+ *          the innermost 66, or a file of an older version.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_function *ret_function);
+
 /** One message, from 0: text of libc, the Swift runtime or a C++ exception.
  *
  *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a file of an older version;
@@ -445,6 +462,16 @@ LG_API lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_s
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint32_t index, uint64_t *ret_pc);
+
+/** The function of one frame of a thread's stack, 0 ≤ index < stored.
+ *
+ *  @return as lg_reader_thread_stack(); LG_ERR_NOT_FOUND: no table describes the frame, the stack
+ *          was walked by frame pointers, it leaves no room, or a file of an older version.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_function(lg_reader *reader, uint32_t thread, uint32_t index, lg_function *ret_function);
 
 /** One stretch of stack memory, from 0; the crashed thread's is the first.
  *

@@ -132,6 +132,16 @@ LG_API lg_status lg_reader_snapshot_stack(lg_reader *reader, lg_snapshot_kind ki
  */
 LG_API lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, uint64_t *ret_pc);
 
+/** The function of one frame of a thread's stack, 0 ≤ index < stored.
+ *
+ *  @return as lg_reader_snapshot_stack(); LG_ERR_NOT_FOUND: no table describes the frame, the stack
+ *          was walked by frame pointers, it leaves no room, or a file of an older version.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_snapshot_function(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_function *ret_function);
+
 LG_END
 
 #endif

@@ -343,6 +343,7 @@ static bool find_row(const struct lg__module_range *module, uint64_t address, st
     row->cfa_value = states->now.cfa_value;
     row->return_column = cie.return_column;
     row->signal_frame = cie.signal_frame;
+    row->function = size <= UINT32_MAX ? (struct lg__function){ (uint32_t)(address - begin), (uint32_t)size } : (struct lg__function){ 0, 0 };
     row->count = 0;
     for (uint8_t column = 0; column < LG__CFI_COLUMNS; column++)
         if (states->now.how[column] != LG__CFI_SAME)

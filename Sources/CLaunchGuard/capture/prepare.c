@@ -14,7 +14,7 @@ static void touch_record(void)
     const struct lg__run *run = &lg__fixed.options.run;
     lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_HEADER), sizeof(struct lg__crash_header));
     lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_CONTEXT), sizeof(struct lg__crash_context));
-    lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_FRAMES), sizeof(struct lg__crash_frames));
+    lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_FRAMES), offsetof(struct lg__crash_frames, functions));
 }
 
 /* A page that reads 1 here and 0 in a forked child. */

@@ -130,7 +130,8 @@ static void walk_stage(unsigned slot, unsigned stage, const void *ucontext, walk
     lg__frames_begin(&frames);
     lg__arch_registers(ucontext, registers);
     walk(registers, wild_pc(slot), &frames);
-    lg__run_commit(run(), slot, stage, lg__frames_size(&frames));
+    const size_t functions = stage == LG_STAGE_DWARF ? lg__unwind_dwarf_functions(&frames, LG__FRAMES_MAX + LG__FUNCTIONS_WORDS) : 0;
+    lg__run_commit(run(), slot, stage, lg__frames_size(&frames) + functions);
 }
 
 void lg__stages_frames(const struct lg__crash *crash, const void *ucontext)

@@ -144,6 +144,11 @@ static struct lg__frames frames_of(struct lg__thread *slot)
 
 static void commit_walk(struct lg__thread *slot)
 {
+    const struct lg__frames frames = frames_of(slot);
+    if (slot->method == LG_STAGE_DWARF)
+        lg__unwind_dwarf_functions(&frames, LG__THREAD_FRAMES_MAX);
+    else if (slot->head.stored < LG__THREAD_FRAMES_MAX)
+        slot->pcs[slot->head.stored] = 0; /* no functions, and no older ones */
     size_t size = offsetof(struct lg__thread, pcs) - offsetof(struct lg__thread, method) + slot->head.stored * sizeof slot->pcs[0];
     slot->walk_crc = lg__crc32c(0, &slot->method, size);
     atomic_store_explicit(&slot->walk, LG__COMMIT_WALK, memory_order_release);

@@ -6,6 +6,7 @@
  * are counted. Nothing else is guessed. */
 #include "capture/cfi.h"
 #include "os/fault_point.h"
+#include "store/crc32c.h"
 
 /* The largest frame that is believed without a table. */
 #define ASSUMED_BYTES_MAX (UINT64_C(1) << 20)
@@ -27,10 +28,12 @@ struct memo {
     uint8_t cfa_register, return_column, count;
     uint8_t columns[MEMO_RULES];
     int32_t offsets[MEMO_RULES];
+    struct lg__function function;
 };
 static struct {
     struct memo memos[MEMO_ENTRIES];
     struct lg__cfi_row row;
+    struct lg__function functions[LG__FUNCTIONS_MAX]; /* of the first frames of a walk */
 } scratch[LG__WALKERS];
 
 void lg__unwind_dwarf_prepare(void)
@@ -55,6 +58,7 @@ static void remember(struct memo *memo, uint64_t address, const struct lg__cfi_r
     memo->cfa_register = row->cfa_register;
     memo->return_column = row->return_column;
     memo->count = (uint8_t)row->count;
+    memo->function = row->function;
     memo->age = lg__memory_age[lg__memory_walker];
 }
 
@@ -65,6 +69,7 @@ static void recall(const struct memo *memo, struct lg__cfi_row *row)
     row->cfa_register = memo->cfa_register;
     row->return_column = memo->return_column;
     row->signal_frame = 0;
+    row->function = memo->function;
     row->count = memo->count;
     for (uint32_t i = 0; i < memo->count; i++)
         row->rules[i] = (struct lg__cfi_rule){ memo->offsets[i], memo->columns[i], LG__CFI_AT_OFFSET };
@@ -197,6 +202,7 @@ int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
 static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
     struct lg__cfi_row *row = &scratch[lg__memory_walker].row;
+    struct lg__function *functions = scratch[lg__memory_walker].functions;
     /* pc is the next instruction to run, not a return address */
     bool interrupted = true;
     unsigned landings = 0;
@@ -206,9 +212,13 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
         bool nowhere = interrupted && (wild || !lg__memory_word(pc, &code));
         bool signal_frame = false;
         wild = false;
+        if (count < LG__FUNCTIONS_MAX)
+            functions[count] = (struct lg__function){ 0, 0 };
         /* A return address may be the first address after its function: the call is the instruction
          * before. */
         if (!nowhere && row_at(interrupted ? pc : pc - 1, row)) {
+            if (count < LG__FUNCTIONS_MAX)
+                functions[count] = row->function;
             enum step step = step_by_row(row, registers);
             if (step != STEP_ON)
                 return step == STEP_OUTERMOST ? LG__WALK_COMPLETE : LG__WALK_UNREADABLE;
@@ -229,6 +239,8 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
         if (!signal_frame && !may_return_to(registers[lg__arch_pc])) {
             /* a value that is no return address is evidence: shown once */
             lg__frames_add(frames, registers[lg__arch_pc]);
+            if (count + 1 < LG__FUNCTIONS_MAX)
+                functions[count + 1] = (struct lg__function){ 0, 0 };
             return LG__WALK_NO_INFO;
         }
         interrupted = signal_frame;
@@ -243,4 +255,20 @@ void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, co
     memcpy(start, registers, sizeof start);
     enum lg__walk reason = walk(start, wild, frames);
     lg__frames_finish(frames, reason);
+}
+
+size_t lg__unwind_dwarf_functions(const struct lg__frames *frames, uint32_t words)
+{
+    const uint32_t stored = frames->head->stored, first = frames->head->first;
+    if (stored >= words)
+        return 0;
+    uint32_t count = first < LG__FUNCTIONS_MAX ? first : LG__FUNCTIONS_MAX;
+    if (count > words - stored - 1)
+        count = words - stored - 1;
+    struct lg__functions *behind = (struct lg__functions *)(void *)(frames->pcs + stored);
+    const size_t size = count * sizeof behind->functions[0];
+    memcpy(behind->functions, scratch[lg__memory_walker].functions, size);
+    behind->count = count;
+    behind->crc = lg__crc32c(0, behind->functions, size);
+    return sizeof *behind + size;
 }

@@ -11,7 +11,7 @@
 #include "store/digest.h"
 
 /* Changes with what goes into the digest. */
-static const uint8_t version_2[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '2' };
+static const uint8_t version_3[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '3' };
 
 /* What goes into the digest: lines of text. What has no room is left out. */
 struct inputs {
@@ -80,7 +80,10 @@ static void add_frames(struct inputs *inputs, const struct lg__innermost_walk *w
     struct lg__innermost_place places[LG__INNERMOST_MAX];
     const uint32_t count = lg__innermost(walk, places);
     for (uint32_t i = 0; i < count; i++)
-        add(inputs, "frame", "%s+%llx", places[i].module, (unsigned long long)places[i].offset);
+        if (places[i].function_size)
+            add(inputs, "frame", "%s/%x+%llx", places[i].module, places[i].function_size, (unsigned long long)places[i].offset);
+        else
+            add(inputs, "frame", "%s+%llx", places[i].module, (unsigned long long)places[i].offset);
 }
 
 static void add_hang(struct inputs *inputs, lg_reader *reader)
@@ -171,7 +174,7 @@ lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, cha
         if (end)
             file.verdict = *end;
         collect(&inputs, &file);
-        lg__digest_keyed(version_2, inputs.text, inputs.size, digest);
+        lg__digest_keyed(version_3, inputs.text, inputs.size, digest);
         lg__reader_hex(ret_hex, digest, sizeof digest);
     }
     lg__crashes_select(reader, selected);

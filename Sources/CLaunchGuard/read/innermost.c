@@ -31,9 +31,18 @@ static bool is_common(const char *name)
     return false;
 }
 
-/* False: in no module, or in one that does not count. */
-static bool find_place(const struct lg__innermost_walk *walk, bool common_too, uint64_t at, struct lg__innermost_place *ret_place)
+static bool find_function(const struct lg__innermost_walk *walk, uint32_t index, lg_function *ret_function)
 {
+    if (walk->of_hang)
+        return lg_reader_snapshot_function(walk->reader, LG_SNAPSHOT_HANG, walk->thread, index, ret_function) == LG_OK;
+    return walk->stage == LG_STAGE_DWARF && lg_reader_function(walk->reader, index, ret_function) == LG_OK;
+}
+
+/* Where frame `index` is, whose instruction is at `at`. False: in no module, or in one that does
+ * not count. */
+static bool find_place(const struct lg__innermost_walk *walk, bool common_too, uint32_t index, uint64_t at, struct lg__innermost_place *ret_place)
+{
+    lg_function function;
     lg_module module;
     for (uint32_t i = 0; lg_reader_module(walk->reader, i, &module) == LG_OK; i++) {
         if (at < module.start || at >= module.end)
@@ -42,7 +51,9 @@ static bool find_place(const struct lg__innermost_walk *walk, bool common_too, u
         if (!name[0] || (!common_too && is_common(name)))
             return false;
         snprintf(ret_place->module, sizeof ret_place->module, "%.*s", (int)sizeof ret_place->module - 1, name);
-        ret_place->offset = at - module.bias;
+        const bool known = find_function(walk, index, &function);
+        ret_place->function_size = known ? function.size : 0;
+        ret_place->offset = known ? function.offset : at - module.bias;
         return true;
     }
     return false;
@@ -64,7 +75,7 @@ static bool frame_at(const struct lg__innermost_walk *walk, uint32_t index, uint
 static bool is_among(const struct lg__innermost_place *places, uint32_t count, const struct lg__innermost_place *place)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (places[i].offset == place->offset && strcmp(places[i].module, place->module) == 0)
+        if (places[i].offset == place->offset && places[i].function_size == place->function_size && strcmp(places[i].module, place->module) == 0)
             return true;
     return false;
 }
@@ -78,7 +89,7 @@ static uint32_t innermost(const struct lg__innermost_walk *walk, bool common_too
         if (i > walk->from && at == last)
             continue;
         last = at;
-        if (!find_place(walk, common_too, at, &place))
+        if (!find_place(walk, common_too, i, at, &place))
             continue;
         if (walk->anywhere && i == 0)
             place.offset = 0;
@@ -88,30 +99,36 @@ static uint32_t innermost(const struct lg__innermost_walk *walk, bool common_too
     return count;
 }
 
+struct call {
+    uint64_t at;
+    uint32_t index; /* of its frame */
+};
+
 static int by_address(const void *one, const void *other)
 {
-    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-    return (a > b) - (a < b);
+    const struct call *a = one, *b = other;
+    return (a->at > b->at) - (a->at < b->at);
 }
 
 static int by_name(const void *one, const void *other)
 {
     const struct lg__innermost_place *a = one, *b = other;
-    const int order = strcmp(a->module, b->module);
-    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+    const int order = strcmp(a->module, b->module), by_function = (a->function_size > b->function_size) - (a->function_size < b->function_size);
+    return order ? order : by_function ? by_function : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 /* Calls that are on the stack more than once: where it ended among them is chance. */
 static uint32_t recurring(const struct lg__innermost_walk *walk, bool common_too, struct lg__innermost_place *ret_places)
 {
-    uint64_t calls[RECURRING];
+    struct call calls[RECURRING];
     struct lg__innermost_place places[RECURRING / 2];
     uint32_t count = 0, found = 0;
-    while (count < RECURRING && frame_at(walk, count + 1, &calls[count]))
-        count++;
+    for (; count < RECURRING && frame_at(walk, count + 1, &calls[count].at); count++)
+        calls[count].index = count + 1;
     qsort(calls, count, sizeof calls[0], by_address);
     for (uint32_t i = 1; i < count; i++)
-        if (calls[i] == calls[i - 1] && (i == 1 || calls[i] != calls[i - 2]) && find_place(walk, common_too, calls[i], &places[found]))
+        if (calls[i].at == calls[i - 1].at && (i == 1 || calls[i].at != calls[i - 2].at) &&
+            find_place(walk, common_too, calls[i].index, calls[i].at, &places[found]))
             found++;
     qsort(places, found, sizeof places[0], by_name);
     if (found > walk->most)

@@ -167,6 +167,9 @@ bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields 
 void lg__reader_field(const char *field, lg_log_field *ret_field, const char **ret_next);
 /* Whether the numbers of a walk go together; `most` pcs fit. */
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
+/* Of a walk by unwind tables: where a frame is in its function. So many words are there in all, the
+ * pcs first. */
+lg_status lg__reader_function(const uint64_t *words, size_t count, uint32_t stored, uint32_t index, lg_function *ret_function);
 /* The values of the head of a walk. */
 void lg__reader_walk_info(const struct lg__frames_head *head, uint32_t method, lg_stack_info *ret_info);
 /* Name of a register. */
@@ -194,6 +197,7 @@ lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_sl
 void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thread);
 lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register);
 lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, uint64_t *ret_pc);
+lg_status lg__reader_slot_function(const struct lg__thread *slot, uint32_t index, lg_function *ret_function);
 /* Head of a snapshot, and the place of its slots. LG_ERR_NOT_FOUND: a file of
  * an older version; LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots);

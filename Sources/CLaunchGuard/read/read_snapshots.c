@@ -221,3 +221,15 @@ lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind kind, uin
         status = walk;
     return status == LG_OK ? lg__reader_slot_frame(&slot, index, ret_pc) : status;
 }
+
+lg_status lg_reader_snapshot_function(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_function *ret_function)
+{
+    struct lg__thread slot;
+    lg_status walk = LG_ERR_INCOMPLETE;
+    if (!reader || !ret_function)
+        return LG_ERR_ARGUMENT;
+    lg_status status = read_snapshot_slot(reader, kind, thread, &slot, &walk);
+    if (status == LG_OK)
+        status = walk;
+    return status == LG_OK ? lg__reader_slot_function(&slot, index, ret_function) : status;
+}

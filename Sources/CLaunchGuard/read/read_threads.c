@@ -108,6 +108,13 @@ lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, u
     return LG_OK;
 }
 
+lg_status lg__reader_slot_function(const struct lg__thread *slot, uint32_t index, lg_function *ret_function)
+{
+    if (slot->method != LG_STAGE_DWARF)
+        return LG_ERR_NOT_FOUND;
+    return lg__reader_function(slot->pcs, LG__THREAD_FRAMES_MAX, slot->head.stored, index, ret_function);
+}
+
 /* ---- the threads of a crash ---- */
 
 lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info)
@@ -184,4 +191,16 @@ lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint32_t in
     if (status == LG_OK)
         status = walk;
     return status == LG_OK ? lg__reader_slot_frame(&slot, index, ret_pc) : status;
+}
+
+lg_status lg_reader_thread_function(lg_reader *reader, uint32_t thread, uint32_t index, lg_function *ret_function)
+{
+    struct lg__thread slot;
+    lg_status walk = LG_ERR_INCOMPLETE;
+    if (!reader || !ret_function)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
+    if (status == LG_OK)
+        status = walk;
+    return status == LG_OK ? lg__reader_slot_function(&slot, index, ret_function) : status;
 }

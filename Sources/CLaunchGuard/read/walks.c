@@ -1,5 +1,6 @@
-/* Walks of stacks: their frames, their length and the reason of their end. */
+/* Walks of stacks: their frames and functions, their length and the reason of their end. */
 #include "read/internal.h"
+#include "store/crc32c.h"
 
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most)
 {
@@ -24,7 +25,26 @@ void lg__reader_walk_info(const struct lg__frames_head *head, uint32_t method, l
     lg__reader_text(ret_info->reason, sizeof ret_info->reason, reason, strlen(reason));
 }
 
-static lg_status read_frames(const lg_reader *reader, lg_stage stage, struct lg__crash_frames *ret_frames)
+lg_status lg__reader_function(const uint64_t *words, size_t count, uint32_t stored, uint32_t index, lg_function *ret_function)
+{
+    struct lg__functions head;
+    struct lg__function function;
+    if (index >= stored || stored >= count)
+        return LG_ERR_NOT_FOUND;
+    memcpy(&head, words + stored, sizeof head);
+    const uint64_t *functions = words + stored + 1;
+    /* a file of an older version has there what it likes */
+    if (index >= head.count || head.count > count - stored - 1 || head.count > LG__FUNCTIONS_MAX ||
+        lg__crc32c(0, functions, head.count * sizeof function) != head.crc)
+        return LG_ERR_NOT_FOUND;
+    memcpy(&function, functions + index, sizeof function);
+    if (function.offset >= function.size)
+        return LG_ERR_NOT_FOUND;
+    *ret_function = (lg_function){ function.offset, function.size };
+    return LG_OK;
+}
+
+static lg_status read_frames_of(const lg_reader *reader, lg_stage stage, struct lg__crash_frames *ret_frames, size_t *ret_size)
 {
     if (stage != LG_STAGE_FRAMES && stage != LG_STAGE_DWARF)
         return LG_ERR_ARGUMENT;
@@ -35,8 +55,17 @@ static lg_status read_frames(const lg_reader *reader, lg_stage stage, struct lg_
     if (status != LG_OK)
         return status;
     const size_t head_size = offsetof(struct lg__crash_frames, pcs);
-    return size >= head_size && lg__reader_walk_right(&ret_frames->head, LG__FRAMES_MAX) &&
-           head_size + ret_frames->head.stored * sizeof ret_frames->pcs[0] <= size ? LG_OK : LG_ERR_DAMAGED;
+    if (size < head_size || !lg__reader_walk_right(&ret_frames->head, LG__FRAMES_MAX) ||
+        head_size + ret_frames->head.stored * sizeof ret_frames->pcs[0] > size)
+        return LG_ERR_DAMAGED;
+    *ret_size = size;
+    return LG_OK;
+}
+
+static lg_status read_frames(const lg_reader *reader, lg_stage stage, struct lg__crash_frames *ret_frames)
+{
+    size_t size;
+    return read_frames_of(reader, stage, ret_frames, &size);
 }
 
 lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_info)
@@ -62,6 +91,22 @@ lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uin
         return LG_ERR_NOT_FOUND;
     *ret_pc = frames.pcs[index];
     return LG_OK;
+}
+
+lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_function *ret_function)
+{
+    struct lg__crash_frames frames;
+    size_t size = 0;
+    if (!reader || !ret_function)
+        return LG_ERR_ARGUMENT;
+    lg_status status = read_frames_of(reader, LG_STAGE_DWARF, &frames, &size);
+    if (status != LG_OK)
+        return status;
+    if (size > sizeof frames)
+        size = sizeof frames; /* a later version has more behind them */
+    const size_t head_size = offsetof(struct lg__crash_frames, pcs);
+    const uint64_t *words = (const uint64_t *)(const void *)((const uint8_t *)&frames + head_size);
+    return lg__reader_function(words, (size - head_size) / sizeof *words, frames.head.stored, index, ret_function);
 }
 
 /* A caller of the walk by frame pointers is not in the other walk. What a gap or an early end of

@@ -12,7 +12,7 @@
 #endif
 
 #define LG__RUN_MAJOR 1
-#define LG__RUN_MINOR 14
+#define LG__RUN_MINOR 15
 #define LG__LEDGER_MAJOR 2
 #define LG__LEDGER_MINOR 7
 #define LG__BYTE_ORDER_MARK UINT32_C(0x01020304)

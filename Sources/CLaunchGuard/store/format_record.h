@@ -152,12 +152,36 @@ static_assert(offsetof(struct lg__frames_head, reason) == 16, "FORMAT.md, record
 static_assert(offsetof(struct lg__frames_head, assumed) == 20, "FORMAT.md, record");
 static_assert(sizeof(struct lg__frames_head) == 24, "FORMAT.md, record");
 
-struct lg__crash_frames { /* stages 3 and 4; the committed size ends with the last stored pc */
+/* Where a frame is in its function, by the unwind tables: that much of a place is the same in each
+ * build in which the function is. */
+struct lg__function {
+    uint32_t offset; /* of the instruction that is looked up, from the begin of the function */
+    uint32_t size;   /* of the function; 0: not known */
+};
+static_assert(sizeof(struct lg__function) == 8, "FORMAT.md, record");
+
+/* Directly behind the last stored pc of a walk by unwind tables, as far as there is room. */
+struct lg__functions {
+    uint32_t count; /* of the first frames, in their order */
+    uint32_t crc;   /* CRC-32C of the functions */
+    struct lg__function functions[];
+};
+static_assert(sizeof(struct lg__functions) == 8, "FORMAT.md, record");
+
+/* As many frames as a fingerprint looks at. */
+#define LG__FUNCTIONS_MAX 66
+#define LG__FUNCTIONS_WORDS (LG__FUNCTIONS_MAX + 1)
+
+/* Stages 3 and 4; the committed size ends with the last stored pc, and in stage 4 with the
+ * functions behind it. */
+struct lg__crash_frames {
     struct lg__frames_head head;
     uint64_t pcs[LG__FRAMES_MAX];
+    uint64_t functions[LG__FUNCTIONS_WORDS]; /* room for them behind all pcs */
 };
 static_assert(offsetof(struct lg__crash_frames, pcs) == 24, "FORMAT.md, record");
-static_assert(sizeof(struct lg__crash_frames) == 4120, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_frames, functions) == 4120, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_frames) == 4656, "FORMAT.md, record");
 
 #define LG__MESSAGES_MAX 8
 #define LG__MESSAGES_TEXT_BYTES 6000

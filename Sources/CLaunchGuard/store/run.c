@@ -26,11 +26,11 @@ static const struct block {
 } blocks[] = {
     { LG_STAGE_HEADER, 1024, sizeof(struct lg__crash_header) },
     { LG_STAGE_CONTEXT, 1216, sizeof(struct lg__crash_context) },
-    { LG_STAGE_FRAMES, 2176, sizeof(struct lg__crash_frames) },
+    { LG_STAGE_FRAMES, 2176, offsetof(struct lg__crash_frames, functions) },
     { LG_STAGE_DWARF, 6336, sizeof(struct lg__crash_frames) },
-    { LG_STAGE_DONE, 10496, sizeof(struct lg__crash_done) },
-    { LG_STAGE_THREADS, 10560, sizeof(struct lg__crash_threads) },
-    { LG_STAGE_MESSAGES, 10624, sizeof(struct lg__crash_messages) },
+    { LG_STAGE_DONE, 11008, sizeof(struct lg__crash_done) },
+    { LG_STAGE_THREADS, 11072, sizeof(struct lg__crash_threads) },
+    { LG_STAGE_MESSAGES, 11136, sizeof(struct lg__crash_messages) },
     { LG_STAGE_PROCESS, RECORD_WITHOUT_PROCESS, sizeof(struct lg__crash_process) },
 };
 #define BLOCK_COUNT (sizeof blocks / sizeof blocks[0])

@@ -278,7 +278,7 @@ KEPT static void spin(uint32_t turns)
             i *= 1;
 }
 KEPT static void spin_here(void) { spin(1000); __asm__ volatile(""); }
-KEPT static void spin_there(void) { spin(77); __asm__ volatile("nop"); }
+KEPT static void spin_there(void) { __asm__ volatile("nop"); spin(77); __asm__ volatile(""); }
 
 static void body_hangs(void *there)
 {
