@@ -166,9 +166,9 @@ void lg__thread_walk(struct lg__thread *slot)
     lg__unwind_dwarf(registers, false, &frames);
     if (slot->head.reason != LG__WALK_COMPLETE && slot->register_count) {
         uint64_t total = slot->head.total;
+        slot->method = LG_STAGE_FRAMES;
         lg__frames_begin(&frames);
         lg__unwind_fp(registers, false, &frames);
-        slot->method = LG_STAGE_FRAMES;
         if (slot->head.total < total) {
             slot->method = LG_STAGE_DWARF;
             lg__frames_begin(&frames);
