@@ -7,7 +7,7 @@ struct AgentExport {
 
     init(_ run: RunReport, _ command: ExportCommand) throws {
         guard let identity = run.identity, let end = run.verdict?.end else {
-            throw Export.Impossible(run.path, "the damage leaves open which run this is; --format json or text has what is there", status: .damaged)
+            throw Export.Impossible(run.path, "the damage leaves open which run this is; --format json or text has what is there", isDamaged: true)
         }
         guard end != .running else {
             throw Export.Impossible(run.path, "process \(identity.processID) lives, and a report is of an end; --format json or text shows the run")
