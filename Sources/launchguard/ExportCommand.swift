@@ -43,7 +43,7 @@ struct ExportCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The file to write, or with --all the folder. Default: standard output.", valueName: "path"),
+        help: ArgumentHelp("The file to write, or with --all the folder. Default, and -: standard output.", valueName: "path"),
         completion: .file())
     var path: String?
 
@@ -73,10 +73,13 @@ struct ExportCommand: ParsableCommand {
         var isOfAgent: Bool { self == .sentry || self == .otlp }
     }
 
+    /// Where to write; nil: to standard output.
+    private var file: String? { path == "-" ? nil : path }
+
     func validate() throws {
-        guard !all || path != nil else { throw ValidationError("--all needs the folder to write into: -o.") }
+        guard !all || file != nil else { throw ValidationError("--all needs the folder to write into: -o.") }
         guard !all || runs.run == nil else { throw ValidationError("--all and --run name different runs.") }
-        guard path != nil || format != .minidump || isatty(1) == 0 else {
+        guard file != nil || format != .minidump || isatty(1) == 0 else {
             throw ValidationError("A minidump is no text for a terminal: name a file with -o, or redirect standard output.")
         }
     }
@@ -103,8 +106,8 @@ struct ExportCommand: ParsableCommand {
 
     /// Whether the run is damaged.
     private func exportOne(_ source: String) throws -> Bool {
-        let export = try Export(source, self, .init(ofRun: source), isColored: path == nil)
-        if let path {
+        let export = try Export(source, self, .init(ofRun: source), isColored: file == nil)
+        if let path = file {
             try WholeFile.write(export.bytes, to: Tarball.fromStart(path))
         } else if !WholeFile.write(export.bytes, to: Output.Stream.standard.rawValue) {
             throw ExportError(path: "standard output", problem: errno)
@@ -131,7 +134,7 @@ struct ExportCommand: ParsableCommand {
 
     /// What one file cannot give hides no other.
     private func exportAll(_ directory: StateDirectory) throws {
-        let folder = Tarball.fromStart(path ?? ".")
+        let folder = Tarball.fromStart(file ?? ".")
         let paths = try directory.runPaths()
         let surroundings = ShownRun.Surroundings(ofRun: paths.first ?? "")
         var died = 0, written = 0

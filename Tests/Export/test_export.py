@@ -317,6 +317,13 @@ class Choice(ExportCase):
 
 
 class Output(ExportCase):
+    def test_dash_is_standard_output(self):
+        self.crash()
+        result = operator_case.run([operator_case.options.tool, "export", "--format", "text", "-o", "-", self.state], cwd=self.directory)
+        self.assertEqual((result.status, result.output), (0, self.export("text", self.state).output), result)
+        self.assertEqual(sorted(path.name for path in self.directory.iterdir()), ["state"])
+        self.assertEqual(self.export("text", "--all", "-o", "-", self.state).status, USAGE)
+
     def test_no_binary_on_a_terminal(self):
         self.crash()
         for format, status in [("minidump", USAGE), ("text", 0)]:
