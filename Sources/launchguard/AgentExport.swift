@@ -31,7 +31,7 @@ struct AgentExport {
             if size <= 0 { break }
             bytes += buffer.prefix(size)
         }
-        guard process.wait() else { throw Export.Impossible(program, "it wrote no report; the agent of version \(Reader.libraryVersion) does") }
+        guard process.wait(), !bytes.isEmpty else { throw Export.Impossible(program, "it wrote no report; the agent of version \(Reader.libraryVersion) does") }
         return bytes
     }
 }
