@@ -324,6 +324,12 @@ class Output(ExportCase):
         self.assertEqual(sorted(path.name for path in self.directory.iterdir()), ["state"])
         self.assertEqual(self.export("text", "--all", "-o", "-", self.state).status, USAGE)
 
+    def test_longest_name(self):
+        self.crash()
+        path = self.directory / ("n" * 255)
+        self.assertEqual(self.export("text", "-o", path, self.state).status, 0)
+        self.assertEqual({entry.name for entry in self.directory.iterdir()}, {path.name, "state"})
+
     def test_no_binary_on_a_terminal(self):
         self.crash()
         for format, status in [("minidump", USAGE), ("text", 0)]:
