@@ -299,6 +299,18 @@ class Choice(ExportCase):
         self.assertLess(every, 60 * one, "each page costs as much as the whole directory")
         self.assertEqual(spent("--all", "-o", self.directory / "all", stderr=subprocess.PIPE)[1], b"")
 
+    def test_tarball_of_many_files(self):
+        """It is refused before the look at what is unpacked takes longer than the unpacking."""
+        path = self.directory / "many.tar"
+        with tarfile.open(path, "w") as tar:
+            for number in range(30000):
+                tar.addfile(tarfile.TarInfo(f"state/runs/{number:08}-x.lgrun"))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        result = self.export("json", path)
+        self.assertEqual((result.status, result.output), (NOT_FOUND, ""), result)
+        self.assertIn("it holds more than 20000 files", result.errors)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 4)
+
     def test_tarball(self):
         self.crash()
         with tarfile.open(self.directory / "device.tar.gz", "w:gz") as tar:
