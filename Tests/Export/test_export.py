@@ -432,6 +432,7 @@ class Hostile(ExportCase):
             self.check(path, f"seed {seed}, {count}: {whole}")
 
     def test_other_files(self):
+        self.assertIn("a ledger where a run file is needed", self.export("json", ROOT / "Tests/Golden/v2.0/ledger.lg").errors)
         for path in [ROOT / "Tests/Golden/v2.0/ledger.lg", "/dev/null", self.directory, self.directory / "none", pathlib.Path(__file__)]:
             for format in FORMATS:
                 result = self.export(format, "-o", self.file, path)
