@@ -55,7 +55,7 @@ extension ReportError: CustomStringConvertible {
         case .permission: "it may not be read; run this as its owner or as root"
         case .link: "it is a symbolic link, and links are not followed; name the file itself"
         case .damaged: "it is not a run file or ledger, or its header is damaged"
-        case .state: "it is not of the kind that is needed here"
+        case .state: "it is a ledger where a run file is needed, or a run file where a ledger is; launchguard inspect shows both"
         default: CLibrary.statusMessage(code.rawValue) + (errno.map { ": " + CLibrary.systemMessage($0) } ?? "")
         }
     }

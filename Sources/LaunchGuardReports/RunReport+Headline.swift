@@ -114,7 +114,7 @@ extension RunReport {
         guard let identity, let since = identity.hangSinceNanoseconds else { return "hung: its run loop stood still" }
         let heart = hearts?.first { $0.hangSinceNanoseconds == since }
         let who = (heart?.threadID ?? hang?.threadID).map { loopName($0, heart?.name ?? hang?.name) } ?? "its run loop"
-        let place = hang?.place(OwnCode(self)).map { " \($0)" } ?? ""
+        let place = hang?.place(OwnCode(self)).map { " \($0.functionInShort)" } ?? ""
         let length = lastSignOfLife.flatMap { $0 > since ? " for at least \(($0 - since).durationText)" : nil } ?? ""
         let start = since > identity.monotonicNanoseconds ? since - identity.monotonicNanoseconds : 0
         return "hung: \(who) stood still\(place)\(length), until it was \(wasSeenKilled ? "killed" : "ended"); "

@@ -25,7 +25,9 @@ package enum WholeFile {
         if unsafe Path.withCString(end, { unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT != S_IFREG {
             return try fill(end, O_WRONLY, bytes)
         }
-        let beside = "\(end).\(getpid()).part"
+        // The longest name that a file may have leaves no room for more.
+        let folder = end.lastIndex(of: "/").map { end[...$0] } ?? ""
+        let beside = "\(folder).launchguard-\(getpid()).part"
         do throws(ExportError) {
             try fill(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, bytes)
             guard unsafe Path.withCString(beside, { from in unsafe Path.withCString(end) { unsafe rename(from, $0) } }) == 0 else {

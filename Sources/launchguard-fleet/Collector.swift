@@ -75,7 +75,7 @@ struct Collector {
         let files = waiting
         waiting.removeAll()
         try store(await Self.read(files))
-        progress.show(outcome.runs)
+        progress.show("\(outcome.runs) runs collected")
     }
 
     /// What the ledger and the spool say of the runs.

@@ -7,7 +7,7 @@ struct AgentExport {
 
     init(_ run: RunReport, _ command: ExportCommand) throws {
         guard let identity = run.identity, let end = run.verdict?.end else {
-            throw Export.Impossible(run.path, "the damage leaves open which run this is; --format json or text has what is there", status: .damaged)
+            throw Export.Impossible(run.path, "the damage leaves open which run this is; --format json or text has what is there", isDamaged: true)
         }
         guard end != .running else {
             throw Export.Impossible(run.path, "process \(identity.processID) lives, and a report is of an end; --format json or text shows the run")
@@ -31,7 +31,7 @@ struct AgentExport {
             if size <= 0 { break }
             bytes += buffer.prefix(size)
         }
-        guard process.wait() else { throw Export.Impossible(program, "it wrote no report; the agent of version \(Reader.libraryVersion) does") }
+        guard process.wait(), !bytes.isEmpty else { throw Export.Impossible(program, "it wrote no report; the agent of version \(Reader.libraryVersion) does") }
         return bytes
     }
 }

@@ -24,7 +24,8 @@ struct AgentProgram {
     /// The program that was chosen, else the one in its usual place; nil: there is none.
     static func path(chosen: String?) -> String? {
         guard let path = chosen ?? Output.variable("LAUNCHGUARD_AGENT") else { return ProgramBeside.path("launchguard-agent") }
-        return ProgramBeside.isProgram(path) ? path : nil
+        // The tool works elsewhere once it has unpacked a tarball.
+        return ProgramBeside.isProgram(Tarball.fromStart(path)) ? Tarball.fromStart(path) : nil
     }
 
     /// Starts it; nil: that is not possible.

@@ -43,7 +43,7 @@ struct ExportCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The file to write, or with --all the folder. Default: standard output.", valueName: "path"),
+        help: ArgumentHelp("The file to write, or with --all the folder. Default, and -: standard output.", valueName: "path"),
         completion: .file())
     var path: String?
 
@@ -73,10 +73,13 @@ struct ExportCommand: ParsableCommand {
         var isOfAgent: Bool { self == .sentry || self == .otlp }
     }
 
+    /// Where to write; nil: to standard output.
+    private var file: String? { path == "-" ? nil : path }
+
     func validate() throws {
-        guard !all || path != nil else { throw ValidationError("--all needs the folder to write into: -o.") }
+        guard !all || file != nil else { throw ValidationError("--all needs the folder to write into: -o.") }
         guard !all || runs.run == nil else { throw ValidationError("--all and --run name different runs.") }
-        guard path != nil || format != .minidump || isatty(1) == 0 else {
+        guard file != nil || format != .minidump || isatty(1) == 0 else {
             throw ValidationError("A minidump is no text for a terminal: name a file with -o, or redirect standard output.")
         }
     }
@@ -89,52 +92,83 @@ struct ExportCommand: ParsableCommand {
         switch try Target(target, run: runs.run) {
         case .file(let source):
             guard !all else { throw ValidationError("--all needs a state directory.") }
-            try exportOne(source)
+            if try exportOne(source) { try ExitStatus.damaged.end() }
         case .directory(let directory):
-            let died = try directory.runPaths().lazy.reversed().filter(Self.died)
-            guard let newest = died.first else {
-                Output.complain("\(directory.path): no run died here; --run names one that ended in another way")
-                throw ExitStatus.nothingFound.code
-            }
-            try all ? exportAll(died.reversed()) : exportOne(newest)
+            try all ? exportAll(directory) : exportNewest(directory)
         }
     }
 
-    /// Whether a run ended in a way that nobody wished for. A file that cannot be read did not.
-    private static func died(_ path: String) -> Bool {
+    /// Whether a run ended in a way that nobody wished for.
+    private static func died(_ path: String) throws -> Bool {
         let ends: Set<RunEnd> = [.crash, .hang, .oom, .killed, .exit, .unknown]
-        guard let run = try? Reader(path: path).summary(), let end = run.verdict?.end else { return false }
-        return ends.contains(end)
+        return try Reader(path: path).summary().verdict.map { ends.contains($0.end) } ?? true
     }
 
-    private func exportOne(_ source: String) throws {
-        let export = try Export(source, self, isColored: path == nil)
-        if let path {
+    /// Whether the run is damaged.
+    private func exportOne(_ source: String) throws -> Bool {
+        let export = try Export(source, self, .init(ofRun: source), isColored: file == nil)
+        if let path = file {
             try WholeFile.write(export.bytes, to: Tarball.fromStart(path))
         } else if !WholeFile.write(export.bytes, to: Output.Stream.standard.rawValue) {
             throw ExportError(path: "standard output", problem: errno)
         }
-        if export.isDamaged { try ExitStatus.damaged.end() }
+        return export.isDamaged
+    }
+
+    /// A newer file that cannot be read may be of a run that died: it is named.
+    private func exportNewest(_ directory: StateDirectory) throws {
+        var isDamaged = false
+        for source in try directory.runPaths().reversed() {
+            do {
+                guard try Self.died(source) else { continue }
+            } catch let error as ReportError {
+                Output.complain("\(error)")
+                isDamaged = isDamaged || ExitStatus(error) == .damaged
+                continue
+            }
+            isDamaged = try exportOne(source) || isDamaged
+            return try (isDamaged ? ExitStatus.damaged : .success).end()
+        }
+        try complainOfNone(directory, isDamaged)
     }
 
     /// What one file cannot give hides no other.
-    private func exportAll(_ sources: [String]) throws {
-        let folder = Tarball.fromStart(path ?? ".")
-        guard try Path.isFolder(folder) == true || Path.makeFolder(folder) else { throw ExportError(path: folder, problem: errno) }
-        var status = ExitStatus.nothingFound
-        for source in sources {
+    private func exportAll(_ directory: StateDirectory) throws {
+        let folder = Tarball.fromStart(file ?? ".")
+        let paths = try directory.runPaths()
+        let surroundings = ShownRun.Surroundings(ofRun: paths.first ?? "")
+        var died = 0, written = 0
+        var isDamaged = false
+        var progress = Progress()
+        defer { progress.end() }
+        for source in paths {
             do {
-                let export = try Export(source, self, isColored: false)
+                guard try Self.died(source) else { continue }
+                guard try died > 0 || Path.isFolder(folder) == true || Path.makeFolder(folder) else { throw ExportError(path: folder, problem: errno) }
+                died += 1
+                let export = try Export(source, self, surroundings, isColored: false)
                 let name = source.split(separator: "/").last?.dropLast(".lgrun".count) ?? ""
                 try WholeFile.write(export.bytes, to: "\(folder)/\(name)\(format.suffix)")
-                if status != .damaged { status = export.isDamaged ? .damaged : .success }
+                isDamaged = isDamaged || export.isDamaged
+                written += 1
+                progress.show("\(written) runs exported")
             } catch let error as ReportError {
+                progress.end()
                 Output.complain("\(error)")
+                isDamaged = isDamaged || ExitStatus(error) == .damaged
             } catch let error as Export.Impossible {
+                progress.end()
                 Output.complain("\(error)")
+                isDamaged = isDamaged || error.status == .damaged
             }
         }
-        try status.end()
+        guard died > 0 else { return try complainOfNone(directory, isDamaged) }
+        try (isDamaged ? ExitStatus.damaged : written > 0 ? .success : .nothingFound).end()
+    }
+
+    private func complainOfNone(_ directory: StateDirectory, _ isDamaged: Bool) throws {
+        Output.complain("\(directory.path): no run died here\(isDamaged ? " that can be read" : ""); --run names one that ended in another way")
+        try (isDamaged ? ExitStatus.damaged : .nothingFound).end()
     }
 }
 
@@ -143,25 +177,26 @@ struct Export {
     let bytes: [UInt8]
     let isDamaged: Bool
 
-    init(_ source: String, _ command: ExportCommand, isColored: Bool) throws {
+    init(_ source: String, _ command: ExportCommand, _ surroundings: ShownRun.Surroundings, isColored: Bool) throws {
         let reader = try Reader(path: source)
         switch command.format {
         case .json:
-            (bytes, isDamaged) = try Self.run(reader) { Array(ShownRun($0, command.symbols).json.utf8) }
+            (bytes, isDamaged) = try Self.run(reader) { Array(ShownRun($0, command.symbols, surroundings).json.utf8) }
         case .text:
             (bytes, isDamaged) = try Self.run(reader) { run in
                 var writer = isColored ? Output.makeWriter() : TextWriter()
-                ShownRun(run, command.symbols).write(to: &writer)
+                ShownRun(run, command.symbols, surroundings).write(to: &writer)
                 return writer.bytes
             }
         case .html:
-            (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols).page.bytes }
+            (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols, surroundings).page.bytes }
         case .journal:
-            (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols).journal.bytes }
+            (bytes, isDamaged) = try Self.run(reader) { ShownRun($0, command.symbols, surroundings).journal.bytes }
         case .swift:
             (bytes, isDamaged) = try Self.run(reader) { run in
-                guard var log = ShownRun(run, command.symbols).swiftLog else {
-                    throw Impossible(source, "a crash log is of a crash, and the run left no record of one; --format json or text says how it ended")
+                guard var log = ShownRun(run, command.symbols, surroundings).swiftLog else {
+                    let none = run.isDamaged ? "what is readable of the file holds" : "the run left"
+                    throw Impossible(source, "a crash log is of a crash, and \(none) no record of one; --format json or text says how it ended", isDamaged: run.isDamaged)
                 }
                 log.capturedMemory = try reader.capturedMemory()
                 return Array(log.text.utf8)
@@ -172,7 +207,7 @@ struct Export {
             do throws(MinidumpProblem) {
                 (bytes, isDamaged) = try reader.minidump()
             } catch {
-                throw try Impossible(source, error)
+                throw try Impossible(source, error, isDamaged: reader.run().isDamaged)
             }
         }
     }
@@ -185,21 +220,23 @@ struct Export {
     /// A run that a format cannot carry.
     struct Impossible: Error, CustomStringConvertible {
         let description: String
-        var status = ExitStatus.nothingFound
+        let status: ExitStatus
 
-        init(_ path: String, _ why: String, status: ExitStatus = .nothingFound) {
+        init(_ path: String, _ why: String, isDamaged: Bool = false) {
             description = "\(path): \(why)"
-            self.status = status
+            status = isDamaged ? .damaged : .nothingFound
         }
 
-        init(_ path: String, _ problem: MinidumpProblem) throws(ReportError) {
-            switch problem {
-            case .noStack: self.init(path, "a minidump is of stacks, and the run left none; --format json or text says how it ended")
-            case .unknownProcessor:
-                self.init(path, "the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there")
-            case .tooLarge: self.init(path, "the minidump would be larger than 4 GiB; --format json or text has the rest")
-            case .unreadable(let error): throw error
-            }
+        init(_ path: String, _ problem: MinidumpProblem, isDamaged: Bool) throws(ReportError) {
+            let why =
+                switch problem {
+                case .noStack:
+                    "a minidump is of stacks, and \(isDamaged ? "what is readable of the file holds" : "the run left") none; --format json or text says how it ended"
+                case .unknownProcessor: "the file does not say that the processor was x86-64 or AArch64; --format json or text has what is there"
+                case .tooLarge: "the minidump would be larger than 4 GiB; --format json or text has the rest"
+                case .unreadable(let error): throw error
+                }
+            self.init(path, why, isDamaged: isDamaged)
         }
     }
 }

@@ -87,7 +87,7 @@ struct InspectCommand: ParsableCommand {
     }
 
     private func show(_ run: RunReport) throws {
-        let shown = ShownRun(run, symbols)
+        let shown = ShownRun(run, symbols, .init(ofRun: run.path))
         if output.json {
             Output.write(shown.json)
         } else {

@@ -66,7 +66,7 @@ struct ListedRun: Encodable, Sendable {
     private var details: String {
         let words = message.map { $0.prefix(Self.messageLength) + ($0.count > Self.messageLength ? "…" : "") }
         let remarks = (delivery ?? []).flatMap { $0.remarks(time: \.localText) }.joined(separator: "; ")
-        let cause = [place, words.map(String.init)].compactMap(\.self).joined(separator: ": ")
+        let cause = [place?.functionInShort, words.map(String.init)].compactMap(\.self).joined(separator: ": ")
         return [cause, remarks.isEmpty ? "" : "(\(remarks))"].filter { !$0.isEmpty }.joined(separator: "  ")
     }
 

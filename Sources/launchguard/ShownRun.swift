@@ -4,13 +4,27 @@ import LaunchGuardReports
 /// it.
 struct ShownRun {
     private let report: RunReport
+    private let surroundings: Surroundings
     private let delivery: [DeliveryEntry]?
 
-    init(_ run: RunReport, _ symbols: SymbolOptions) {
+    /// What the state directory of a run says of it. It is read once for all its runs, and only
+    /// what is asked for: the ledger of 10,000 runs is a look at each of them.
+    final class Surroundings {
+        private let directory: StateDirectory?
+        private(set) lazy var deliveries = directory?.deliveriesByRun() ?? [:]
+        private(set) lazy var ledger = try? directory?.ledger()
+
+        init(ofRun path: String) {
+            directory = StateDirectory(ofRun: path)
+        }
+    }
+
+    init(_ run: RunReport, _ symbols: SymbolOptions, _ surroundings: Surroundings) {
         var reports = [run]
         symbols.apply(to: &reports)
         report = reports[0]
-        delivery = run.identity.flatMap { StateDirectory(ofRun: run.path)?.deliveriesByRun()[$0.uuid] }
+        self.surroundings = surroundings
+        delivery = run.identity.flatMap { surroundings.deliveries[$0.uuid] }
     }
 
     /// One line, with its end.
@@ -18,7 +32,7 @@ struct ShownRun {
 
     /// The page, with the launches of the run's state directory where that is at hand.
     var page: HTMLPage {
-        let ledger = try? StateDirectory(ofRun: report.path)?.ledger()
+        let ledger = surroundings.ledger
         return HTMLPage(report, ledger: ledger?.appID == nil ? nil : ledger, deliveries: delivery ?? [])
     }
 

@@ -127,9 +127,10 @@ class Browser:
     def __init__(self, playwright):
         self.chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"], timeout=LIMIT_MS)
 
-    def open(self, path, width=1280, scheme="light", scripts=True):
+    def open(self, path, width=1280, scheme="light", scripts=True, forced=False):
         """The page, and what the browser said of it and asked for."""
-        context = self.chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=scripts)
+        colours = {"forced_colors": "active", "reduced_motion": "reduce"} if forced else {}
+        context = self.chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=scripts, **colours)
         context.set_default_timeout(LIMIT_MS)
         page = context.new_page()
         said = []

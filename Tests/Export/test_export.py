@@ -250,6 +250,67 @@ class Choice(ExportCase):
         self.assertIn("a minidump is of stacks, and the run left none", result.errors)
         self.assertEqual(sorted(path.name for path in folder.glob("*.dmp")), [stems[index] + ".dmp" for index in (0, 3)])
 
+    def test_files_that_cannot_be_read(self):
+        """They are named, hide no other run, and leave no status of success."""
+        self.crash()
+        (whole,) = (self.state / "runs").iterdir()
+        (self.state / "runs/00000002-cut.lgrun").write_bytes(whole.read_bytes()[:9000])
+        (self.state / "runs/00000003-noise.lgrun").write_bytes(b"no run file" * 1000)
+        cut = {"minidump": "what is readable of the file holds none", "swift": "what is readable of the file holds no record of one"}
+        for format in FORMATS:
+            folder = self.directory / format
+            result = self.export(format, "--all", "-o", folder, self.state)
+            self.assertEqual((result.status, len(list(folder.iterdir()))), (DAMAGED, 1 if format in cut else 2), result)
+            self.assertIn("00000003-noise.lgrun: it is not a run file", result.errors)
+            result = self.export(format, "-o", self.file, self.state)
+            self.assertEqual(result.status, DAMAGED, result)
+            self.assertIn("00000003-noise.lgrun: it is not a run file", result.errors)
+            self.assertEqual(self.file.exists(), format not in cut)
+            self.file.unlink(missing_ok=True)
+            if format in cut:
+                self.assertIn(cut[format], result.errors)
+        whole.unlink()
+        (self.state / "runs/00000002-cut.lgrun").unlink()
+        for words in [["-o", self.file], ["--all", "-o", self.file]]:
+            result = self.export("json", *words, self.state)
+            self.assertEqual((result.status, self.file.exists()), (DAMAGED, False), result)
+            self.assertIn("no run died here that can be read", result.errors)
+
+    def test_many_runs(self):
+        """The ledger is read once and not for each page, and a terminal sees how far it is."""
+        self.crash()
+        (path,) = (self.state / "runs").iterdir()
+        for number in range(2, 250):
+            os.link(path, path.with_name(f"{number:08}-{path.name[9:]}"))
+
+        def spent(*words, stderr):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            process = subprocess.run([operator_case.options.tool, "export", "--format", "html", "--no-symbols", *words, self.state], stderr=stderr,
+                                     timeout=LIMIT_S, check=True)
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, process.stderr
+
+        ours, theirs = pty.openpty()
+        one, _ = spent("-o", self.file, stderr=subprocess.PIPE)
+        every, _ = spent("--all", "-o", self.directory / "all", stderr=theirs)
+        os.close(theirs)
+        self.assertRegex(os.read(ours, 65536), rb"\r\x1b\[K\d+ runs exported")
+        os.close(ours)
+        self.assertEqual(len(list((self.directory / "all").iterdir())), 249)
+        self.assertLess(every, 60 * one, "each page costs as much as the whole directory")
+        self.assertEqual(spent("--all", "-o", self.directory / "all", stderr=subprocess.PIPE)[1], b"")
+
+    def test_tarball_of_many_files(self):
+        """It is refused before the look at what is unpacked takes longer than the unpacking."""
+        path = self.directory / "many.tar"
+        with tarfile.open(path, "w") as tar:
+            for number in range(30000):
+                tar.addfile(tarfile.TarInfo(f"state/runs/{number:08}-x.lgrun"))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        result = self.export("json", path)
+        self.assertEqual((result.status, result.output), (NOT_FOUND, ""), result)
+        self.assertIn("it holds more than 20000 files", result.errors)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 4)
+
     def test_tarball(self):
         self.crash()
         with tarfile.open(self.directory / "device.tar.gz", "w:gz") as tar:
@@ -268,6 +329,19 @@ class Choice(ExportCase):
 
 
 class Output(ExportCase):
+    def test_dash_is_standard_output(self):
+        self.crash()
+        result = operator_case.run([operator_case.options.tool, "export", "--format", "text", "-o", "-", self.state], cwd=self.directory)
+        self.assertEqual((result.status, result.output), (0, self.export("text", self.state).output), result)
+        self.assertEqual(sorted(path.name for path in self.directory.iterdir()), ["state"])
+        self.assertEqual(self.export("text", "--all", "-o", "-", self.state).status, USAGE)
+
+    def test_longest_name(self):
+        self.crash()
+        path = self.directory / ("n" * 255)
+        self.assertEqual(self.export("text", "-o", path, self.state).status, 0)
+        self.assertEqual({entry.name for entry in self.directory.iterdir()}, {path.name, "state"})
+
     def test_no_binary_on_a_terminal(self):
         self.crash()
         for format, status in [("minidump", USAGE), ("text", 0)]:
@@ -358,6 +432,7 @@ class Hostile(ExportCase):
             self.check(path, f"seed {seed}, {count}: {whole}")
 
     def test_other_files(self):
+        self.assertIn("a ledger where a run file is needed", self.export("json", ROOT / "Tests/Golden/v2.0/ledger.lg").errors)
         for path in [ROOT / "Tests/Golden/v2.0/ledger.lg", "/dev/null", self.directory, self.directory / "none", pathlib.Path(__file__)]:
             for format in FORMATS:
                 result = self.export(format, "-o", self.file, path)

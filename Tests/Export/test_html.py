@@ -80,6 +80,32 @@ def check_filters(browser, path, counts, scripts):
     page.context.close()
 
 
+def check_choice_in_forced_colours(browser, path):
+    """Where the reader's own colours replace those of the page, what is chosen still looks so."""
+    page, said = browser.open(path, forced=True)
+    # What is computed is not what is drawn.
+    level = page.locator("#level-info + span")
+    before = level.screenshot()
+    page.evaluate("document.querySelector('#level-info').checked = true")
+    check(level.screenshot() != before, "with forced colours a chosen level looks as the others do")
+    check(page.evaluate("parseFloat(getComputedStyle(document.querySelector('h1 .end')).borderTopWidth) > 0"), "the end has no frame with forced colours")
+    check(page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto", "links glide although motion is reduced")
+    check(not said, f"the browser said or asked for {said}")
+    page.context.close()
+
+
+def check_phone(browser, path):
+    """On a phone the axis is scrolled to the crash, with the names of the levels beside it."""
+    page, said = browser.open(path, width=360)
+    names = page.evaluate("""[...document.querySelectorAll(".axis text.label")].filter(text => {
+      const { left, right } = text.getBoundingClientRect(), box = text.closest(".scroll").getBoundingClientRect();
+      return text.checkVisibility() && left >= box.left && right <= box.right;
+    }).map(text => text.textContent)""")
+    check({"error", "warning", "notice", "info", "debug", "the crash"} <= set(names), f"on a phone the axis shows {names}")
+    check(not said, f"the browser said or asked for {said}")
+    page.context.close()
+
+
 def check_policy(browser, path):
     """What an attacker who got past the escapes could do: nothing. And what is said is heard."""
     changed = path.with_name("changed.html")
@@ -109,6 +135,8 @@ def check_in_browser(path, pictures):
             check_looks(browser, path, pictures)
             check_filters(browser, path, counts, scripts=True)
             check_filters(browser, path, counts, scripts=False)
+            check_choice_in_forced_colours(browser, path)
+            check_phone(browser, path)
             check_policy(browser, path)
         finally:
             browser.chromium.close()

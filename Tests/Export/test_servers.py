@@ -403,6 +403,12 @@ class Choice(ServerCase):
                 self.assertEqual((result.status, result.errors), (0, ""), result)
                 self.assertEqual(sorted(path.name for path in folder.iterdir()), [stem + suffix for stem in stems[:2]])
             self.assertEqual(*[(folder / (stems[1] + suffix)).read_bytes() for folder in folders])
+            # A path of the agent is meant from where the tool is started.
+            (self.directory / "agent").unlink(missing_ok=True)
+            (self.directory / "agent").symlink_to(self.agent)
+            for words, variables in [(["--agent", "./agent"], {}), ([], {"LAUNCHGUARD_AGENT": "./agent"})]:
+                result = operator_case.run([operator_case.options.tool, "export", "--format", format, *words, "device.tar.gz"], variables, cwd=self.directory)
+                self.assertEqual((result.status, result.output.encode()), (0, (folders[0] / (stems[1] + suffix)).read_bytes()), result.errors)
 
     def test_living_run(self):
         process = subprocess.Popen([operator_case.options.victim, self.state, "hang"], stdout=subprocess.PIPE)
@@ -427,9 +433,10 @@ class Choice(ServerCase):
             result = self.export(format, self.state, LAUNCHGUARD_AGENT="/nonexistent")
             self.assertEqual((result.status, result.output), (NOT_FOUND, ""))
             self.assertIn("launchguard-agent was not found; install it, or name it with --agent", result.errors)
-            result = self.export(format, "--agent", "/bin/false", "-o", self.file, self.state)
-            self.assertEqual(result.status, NOT_FOUND)
-            self.assertIn("/bin/false: it wrote no report", result.errors)
+            for program in ("/bin/false", "/bin/true"):
+                result = self.export(format, "--agent", program, "-o", self.file, self.state)
+                self.assertEqual(result.status, NOT_FOUND)
+                self.assertIn(program + ": it wrote no report", result.errors)
         self.assertFalse(self.file.exists())
         self.assertEqual(self.export("json", self.state, LAUNCHGUARD_AGENT="/nonexistent").status, 0)
 

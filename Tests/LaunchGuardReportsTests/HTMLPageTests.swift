@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+@testable import LaunchGuardReports
 import Testing
 
 @Suite struct HTMLPageTests {
@@ -20,6 +20,7 @@ import Testing
         run.breadcrumbs?.entries[0].category = "network"
         run.breadcrumbs?.entries[0].fields = [.init(key: "url", value: "x"), .init(key: "token", value: nil)]
         run.crash?.stackDisagreement = "a frame pointer may hold any value"
+        run.problems = [.init(part: "messages", code: "damaged", message: "a checksum is wrong"), .init(part: "process", code: "incomplete", message: "it was not committed")]
         return run
     }
 
@@ -27,10 +28,10 @@ import Testing
         let text = try page(whole(), Sample.ledger())
         #expect(
             text.matches(of: #/<(section|h1|h2|h3)( id="([a-z0-9-]+)")?/#).compactMap { $0.3.map(String.init) ?? ($0.1 == "h3" ? "h3" : nil) } == [
-                "problems", "problems-title", "thread", "thread-title", "breadcrumbs", "breadcrumbs-title", "launches", "launches-title", "h3", "facts",
+                "damage", "damage-title", "thread", "thread-title", "breadcrumbs", "breadcrumbs-title", "launches", "launches-title", "h3", "facts",
                 "facts-title", "annotations", "annotations-title", "resources", "resources-title", "registers", "registers-title", "crash-1",
                 "crash-1-title", "threads", "threads-title", "notes", "notes-title", "memory", "memory-title", "stderr", "stderr-title", "modules",
-                "modules-title",
+                "modules-title", "problems", "problems-title",
             ])
         #expect(text.contains(#"<h1><span class="end bad">crashed</span><span class="hidden">: </span><span class="cause">SIGSEGV"#))
         #expect(text.contains(#"<li class="own"><span>#0</span><code>0x00005581c61b6581</code><p><b>Notes.open()</b> + 129 at Sources/App/Notes.swift:42</p></li>"#))
@@ -59,7 +60,7 @@ import Testing
         #expect(tried > 80, "texts that a file can set")
         var run = try whole()
         run.breadcrumbs?.entries[0].text = Self.evil
-        #expect(page(run).contains("&lt;evil a=&#39;b&#39; c=&quot;d&quot;&gt;&amp;lt;\\x1B[31m\\u{202E}\\u{2028}\\x0A"))
+        #expect(page(run).contains("&lt;evil a=&#39;b&#39; c=&quot;d&quot;&gt;&amp;lt;\\x1B[31m\\u{202E}\\u{2028}</bdi>"))
     }
 
     /// The value with one text replaced, for each of its texts; and with one figure renamed, for
@@ -99,6 +100,94 @@ import Testing
         #expect(text.contains(#"<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;;"#))
         for word in ["src=", "@import", "url(", "<link", "<base", "style=\"", "onclick"] { #expect(!text.contains(word), "\(word)") }
         #expect(text.matches(of: #/href="([^"]*)"/#).allSatisfy { $0.1.hasPrefix("#") })
+    }
+
+    /// A name of a template may have thousands of characters.
+    @Test func aLongNameFillsNoScreen() throws {
+        let arguments = String(repeating: "std::map<std::string, int (*)(char), std::less<std::string>>, ", count: 50)
+        let name = "notes::(anonymous namespace)::Cache<\(arguments)bool>::load(\(arguments)int) const"
+        let short = "notes::(anonymous namespace)::Cache<…>::load(…) const"
+        var run = try whole()
+        run.crash?.dwarfStack = nil
+        run.crash?.framePointerStack?.frames[0].symbols = [Symbol(name: name)]
+        run.crash?.message = String(repeating: "word ", count: 200)
+        #expect(run.headline.contains("in \(short): word word") && run.headline.count < 500)
+        let text = page(run)
+        #expect(text.contains("<b>notes::(anonymous namespace)::Cache&lt;…&gt;::load(…) const</b>"))
+        #expect(text.matches(of: /std::less&lt;std::string&gt;&gt;, bool&gt;::load/).count == 1, "the whole name, once")
+        #expect(text.contains("<summary>The whole name</summary>"))
+        for (name, short) in [
+            (String(repeating: "a", count: 300), String(repeating: "a", count: 60) + "…" + String(repeating: "a", count: 59)),
+            ("closure #1 (\(arguments)) -> () in Notes.open(_: \(arguments))", "closure #1 (…) -> (…) in Notes.open(…)"),
+            ("Notes.open(_: Swift.Int) -> ()", "Notes.open(_: Swift.Int) -> ()"),
+        ] { #expect(name.functionInShort == short) }
+        #expect("operator<(\(arguments)>".functionInShort.count == 120)
+    }
+
+    @Test func theStacksOfAHangComeFirst() throws {
+        var run = try whole()
+        let threads = run.crash?.threads
+        (run.crash, run.problems) = (nil, [])
+        run.verdict?.end = .hang
+        run.identity?.hangSinceNanoseconds = 1_000_000_000
+        run.snapshots = [
+            Snapshot(
+                kind: .hang, threadID: threads?.first?.threadID ?? 0, sinceNanoseconds: 1_000_000_000, takenNanoseconds: 2_000_000_000, threads: threads)
+        ]
+        let ids = page(run).matches(of: #/<section id="([a-z0-9-]+)"/#).map { String($0.1) }
+        #expect(ids.first == "snapshot-1" && ids.count == Set(ids).count)
+        var passed = run
+        passed.verdict?.end = .clean
+        passed.snapshots?[0].resolvedNanoseconds = run.snapshots?[0].takenNanoseconds
+        #expect(page(passed).matches(of: #/<section id="([a-z0-9-]+)"/#).first?.1 != "snapshot-1")
+    }
+
+    /// Of a run whose end nobody saw, the axis ends at the last that is known, which is no entry of
+    /// its own in the list where it is the last breadcrumb.
+    @Test func theEndOfTheBreadcrumbsIsSaidOnce() throws {
+        var run = try Sample.crash()
+        run.crash = nil
+        run.verdict?.monotonicNanoseconds = nil
+        let last = try #require(run.breadcrumbs?.entries.last)
+        let known = page(run)
+        #expect(known.contains("Time before the last breadcrumb") && !known.contains(#"<li class="end">"#) && !known.contains("−0.000"))
+        #expect(page(try Sample.crash()).contains(#"<li class="end"><span class="when">0</span><span>The crash</span></li>"#))
+        run.identity?.announcement = nil
+        run.hearts = [.init(threadID: 1, isPaused: false, lastBeatNanoseconds: last.monotonicNanoseconds + 5_000_000)]
+        #expect(page(run).contains(#"<li class="end"><span class="when">0</span><span>The last sign of life</span></li>"#))
+    }
+
+    @Test func linesOfATextAreLines() throws {
+        var run = try whole()
+        run.annotations = [Annotation(key: "document", value: "first\n<second>\n\u{1B}\n\n")]
+        run.breadcrumbs?.entries[0].text = "one\ntwo"
+        let text = page(run)
+        #expect(text.contains("<dd>first\n&lt;second&gt;\n\\x1B</dd>") && text.contains("<bdi>one\ntwo</bdi>"))
+    }
+
+    @Test func aDirectoryOfManyRunsFillsNoPage() throws {
+        var ledger = try Sample.ledger()
+        let entry = try #require(ledger.timeline.last)
+        ledger.timeline = (1...10_000 as ClosedRange<UInt64>).map {
+            var copy = entry
+            copy.ordinal = $0
+            copy.uuid = "\($0)"
+            return copy
+        }
+        ledger.uncounted = []
+        var run = try whole()
+        run.identity?.uuid = "5000"
+        let text = page(run, ledger)
+        #expect(text.contains("Not shown: 4849 earlier and 4950 later runs"))
+        #expect(text.contains("#5000, this run") && text.contains("#4850<") && text.contains("#5050<"))
+        #expect(text.utf8.count < 300_000, "\(text.utf8.count)")
+        // Some of them are not counted yet.
+        let more = try Sample.ledger().uncounted
+        let one = try #require(more.first)
+        ledger.uncounted = Array(repeating: one, count: 300)
+        ledger.uncounted[100].uuid = "new"
+        run.identity?.uuid = "new"
+        #expect(page(run, ledger).contains("Not shown: 9950 earlier and 149 later runs"))
     }
 
     @Test func equalStacksAreOne() throws {

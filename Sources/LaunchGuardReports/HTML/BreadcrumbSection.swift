@@ -5,6 +5,8 @@ struct BreadcrumbSection {
     /// The end of the axis, and its name.
     private let end: UInt64
     private let endName: String
+    /// Whether the end is none of the breadcrumbs.
+    private let isBeyond: Bool
 
     /// Nil: the run left none.
     init?(_ run: RunReport, limit: Int) {
@@ -16,8 +18,10 @@ struct BreadcrumbSection {
         } else if let time = run.verdict?.monotonicNanoseconds, time >= last.monotonicNanoseconds {
             (end, endName) = (time, "the end")
         } else {
-            (end, endName) = (last.monotonicNanoseconds, "the last breadcrumb")
+            let time = run.lastSignOfLife ?? last.monotonicNanoseconds
+            (end, endName) = (time, time > last.monotonicNanoseconds ? "the last sign of life" : "the last breadcrumb")
         }
+        isBeyond = endName != "the last breadcrumb"
     }
 
     func write(to page: inout HTMLWriter) {
@@ -27,6 +31,7 @@ struct BreadcrumbSection {
             writeFilters(to: &$0)
             $0.element("ol", ["class": "log", "tabindex": "0", "aria-label": "Breadcrumbs, oldest first"]) { page in
                 for entry in entries { write(entry, to: &page) }
+                guard isBeyond else { return }
                 page.element("li", ["class": "end"]) {
                     $0.element("span", ["class": "when"], "0")
                     $0.element("span", [:], endName.capitalizedFirst)
@@ -68,7 +73,7 @@ struct BreadcrumbSection {
                     $0.element("b", [:], category)
                     $0.text(" ")
                 }
-                $0.text(entry.text)
+                $0.element("bdi") { $0.lines(entry.text) }
                 if entry.isDamaged == true { $0.text("damaged") }
                 for field in entry.fields ?? [] {
                     $0.text(" ")
@@ -82,7 +87,8 @@ struct BreadcrumbSection {
 
     private func distance(of entry: Breadcrumb) -> String {
         let time = entry.monotonicNanoseconds
-        return time <= end ? "−\((end - time).durationText)" : "+\((time - end).durationText)"
+        if time == end { return "0" }
+        return time < end ? "−\((end - time).durationText)" : "+\((time - end).durationText)"
     }
 }
 

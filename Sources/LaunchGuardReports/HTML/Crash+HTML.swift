@@ -5,14 +5,9 @@ extension Crash {
         for message in messages ?? [] {
             page.element("figure", ["class": "message"]) {
                 $0.element("figcaption", [:], message.label)
-                $0.element("pre") { page in
-                    var lines = (message.demangled ?? message.text).split(separator: "\n", omittingEmptySubsequences: false)
-                    while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
-                    for (index, line) in lines.enumerated() {
-                        if index > 0 { page.endLine() }
-                        page.text(String(line))
-                    }
-                    if message.isCut { page.text(" …") }
+                $0.element("pre") {
+                    $0.lines(message.demangled ?? message.text)
+                    if message.isCut { $0.text(" …") }
                 }
             }
         }
@@ -86,7 +81,7 @@ extension ThreadState {
             let stack = group[0].stack
             page.folded(isOpen: isOpen) {
                 $0.element("span", ["class": "who"], title(of: group).capitalizedFirst + (role.map { ", which \($0)" } ?? ""))
-                if let place = own.place(in: stack) { $0.element("code", [:], place) }
+                if let place = own.place(in: stack) { $0.element("code", [:], place.functionInShort) }
             } _: {
                 $0.warnings(group[0].remarks.map(\.capitalizedFirst))
                 guard let stack else { return }
@@ -135,13 +130,15 @@ extension Frame {
         for (index, description) in descriptions.enumerated() {
             let words = description.dropFirst("in ".count)
             let name = names.indices.contains(index) ? names[index] : words.prefix { $0 != " " }.description
+            let short = name.functionInShort
             page.element("li", isOwn ? ["class": "own"] : [:]) {
                 $0.element("span", [:], mark)
                 $0.element("code", [:], "\(address)")
                 $0.element("p") {
-                    $0.element("b", [:], name)
+                    $0.element("b", [:], short)
                     $0.text(String(words.dropFirst(name.count)))
                 }
+                if short != name { $0.folded("The whole name") { $0.element("p", [:], name) } }
             }
             page.endLine()
         }

@@ -125,23 +125,35 @@ public struct HTMLPage: Sendable {
         }
         let recorded = run.recordedCrash
         if let recorded { recorded.writeOtherThreads(to: &page, own, at: recorded == run.crash ? nil : recorded.threadID) }
-        for (index, snapshot) in (run.snapshots ?? []).enumerated() { snapshot.write(to: &page, own, number: index + 1) }
+        for (index, snapshot) in (run.snapshots ?? []).enumerated() where index != leadingSnapshot { snapshot.write(to: &page, own, number: index + 1) }
         run.crash?.writeNotes(to: &page)
         if let recorded, let crash = run.crash { recorded.writeMemory(to: &page, of: crash) }
         page.section("guards") { run.guards?.write(to: &$0, from: run.identity?.monotonicNanoseconds ?? 0) }
         page.section("pulse") { run.writePulse(to: &$0) }
         page.section("stderr") { run.standardError?.write(to: &$0, limit: breadcrumbLimit) }
         run.writeModules(to: &page)
+        writeProblems("problems", "Not shown", to: &page) { !$0.isDamage }
     }
 
-    /// What a person reads first: where it crashed, what led there, and the launches around.
+    private func writeProblems(_ id: String, _ title: String, to page: inout HTMLWriter, where isMeant: (Problem) -> Bool) {
+        let lines = run.problems.filter(isMeant).map { "\($0.part): \($0.code): \($0.message)" }
+        if !lines.isEmpty { page.section(id, title) { $0.warnings(lines) } }
+    }
+
+    /// Of a run without a crash, the stacks of the hang that it ended by, or of what else had not
+    /// passed when it ended.
+    private var leadingSnapshot: Int? {
+        guard run.crash == nil, let snapshots = run.snapshots else { return nil }
+        return run.hang.flatMap(snapshots.firstIndex) ?? snapshots.lastIndex { $0.resolvedNanoseconds == nil }
+    }
+
+    /// What a person reads first: what is damaged, where it crashed or hung, what led there, and
+    /// the launches around.
     private func writeStory(to page: inout HTMLWriter) {
-        if !run.problems.isEmpty {
-            page.section("problems", "Not shown") {
-                $0.warnings(run.problems.map { "\($0.part): \($0.code): \($0.message)" })
-            }
-        }
-        run.crash?.writeThread(to: &page, OwnCode(run))
+        writeProblems("damage", "Damaged", to: &page, where: \.isDamage)
+        let own = OwnCode(run)
+        run.crash?.writeThread(to: &page, own)
+        if let leadingSnapshot { run.snapshots?[leadingSnapshot].write(to: &page, own, number: leadingSnapshot + 1) }
         BreadcrumbSection(run, limit: breadcrumbLimit)?.write(to: &page)
         if let ledger { LaunchSection(ledger, of: run, now: now).write(to: &page) }
     }

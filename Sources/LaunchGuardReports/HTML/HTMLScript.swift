@@ -3,13 +3,18 @@
 enum HTMLScript {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-E1U3xubjuEseHcT+xqFFcRqQnLSBahbRVETf1BGIHFw="
+    static let digest = "sha256-XtZJsX32hYX0rOvLAHyAVADI065/EQQaggwpftJUzY4="
 
     static let text: StaticString = #"""
 
         "use strict";
         for (const part of document.querySelectorAll("[data-script]")) part.hidden = false;
         for (const part of document.querySelectorAll(".axis")) part.parentElement.scrollLeft = part.parentElement.scrollWidth;
+
+        for (const part of document.querySelectorAll("svg .this")) {
+          const box = part.closest(".scroll"), left = part.getBoundingClientRect().left - box.getBoundingClientRect().left;
+          if (left > box.clientWidth / 2) box.scrollLeft += left - box.clientWidth / 2;
+        }
 
         const log = document.querySelector(".log");
         if (log) log.scrollTop = log.scrollHeight;

@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-7jL92fUkk2SxfvGR4jJzGbKBz3vQgqO26EIuAS+umfY="
+    static let digest = "sha256-bdCaLUN2LogQe5xs1FiEwesQxNxptx3onbfQgWpKcak="
 
     static let text: StaticString = #"""
 
@@ -36,7 +36,7 @@ enum HTMLStyle {
         h1 .end.bad { background: var(--bad); } h1 .end.doubtful { background: var(--doubtful); } h1 .end.good { background: var(--good); }
         .message { width: 100%; display: flex; gap: .9rem; border-left: 4px solid var(--bad); background: var(--card); padding: .6rem .9rem; border-radius: 0 .4rem .4rem 0; }
         .message figcaption, .evidence, .note, figcaption { color: var(--dim); }
-        .message pre { margin: 0; font-size: 14px; align-self: center; }
+        .message pre { margin: 0; font-size: 14px; align-self: center; unicode-bidi: plaintext; }
         .warning { color: var(--doubtful); padding-left: 1.3em; text-indent: -1.3em; overflow-wrap: anywhere; }
         .warning::before { content: "⚠ "; }
         .bad { color: var(--bad); } .doubtful { color: var(--doubtful); } .good { color: var(--good); }
@@ -47,7 +47,7 @@ enum HTMLStyle {
 
         main { padding-block: 1.25rem; display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr); }
         .columns, .story, aside { display: grid; gap: 1.25rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
-        @media (min-width: 64rem) { .columns { grid-template-columns: minmax(0, 1fr) 23rem; } }
+        @media (min-width: 64rem) { .columns { grid-template-columns: minmax(0, 1fr) 25rem; } }
         section { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: 1rem 1.15rem 1.15rem; display: grid; gap: .8rem;
           grid-template-columns: minmax(0, 1fr); align-content: start; }
         h2 { font-size: 1.08rem; overflow-wrap: anywhere; } h3 { font-size: 1rem; padding-top: .6rem; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
@@ -55,16 +55,17 @@ enum HTMLStyle {
         .badge { font-size: .8rem; border: 1px solid currentColor; border-radius: 1rem; padding: 0 .6em; font-weight: 500; }
 
         dl { display: grid; grid-template-columns: fit-content(9rem) minmax(0, 1fr); gap: .3rem .9rem; }
-        dt { color: var(--dim); grid-column: 1; overflow-wrap: anywhere; } dd { margin: 0; grid-column: 2; overflow-wrap: anywhere; padding-top: .1em; }
+        dt { color: var(--dim); grid-column: 1; overflow-wrap: anywhere; } dd { margin: 0; grid-column: 2; overflow-wrap: anywhere; padding-top: .1em; white-space: pre-wrap; unicode-bidi: plaintext; }
         .registers { grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); } .registers div { display: grid; grid-template-columns: 4.5rem 1fr; }
 
         .frames { list-style: none; border: 1px solid var(--line); border-radius: .4rem; overflow: hidden; }
-        .frames li { display: grid; grid-template-columns: 2.6rem 10.5rem minmax(0, 1fr); gap: .7rem; padding: .32rem .7rem; border-top: 1px solid var(--line); }
+        .frames li { display: grid; grid-template-columns: 3.1rem 10rem minmax(0, 1fr); gap: .1rem .7rem; padding: .32rem .7rem; border-top: 1px solid var(--line); }
         .frames li:first-child { border-top: 0; }
         .frames li > span, .frames li > code, .frames li > p, .gap { color: var(--dim); }
         .frames p { overflow-wrap: anywhere; } .frames b { color: var(--text); font-weight: 500; }
         .frames .own { background: var(--own); box-shadow: inset 3px 0 var(--accent); } .frames .own b { font-weight: 700; }
         .frames .gap { display: block; text-align: center; }
+        .frames details { grid-column: 3; border: 0; background: none; } .frames summary { padding: 0; color: var(--accent); } .frames details > p { margin: 0; }
 
         details { border: 1px solid var(--line); border-radius: .4rem; background: var(--card); }
         summary { cursor: pointer; padding: .5rem .8rem; overflow-wrap: anywhere; }
@@ -78,7 +79,7 @@ enum HTMLStyle {
         .drawing { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); } .scroll { overflow-x: auto; }
         svg { display: block; } svg text { font: 11px system-ui, "DejaVu Sans", sans-serif; fill: var(--dim); text-anchor: middle; }
         svg .lane, svg .tick { stroke: var(--line); stroke-width: 1; } svg .tick { stroke-dasharray: 2 4; }
-        .axis { width: 100%; min-width: 44rem; } .axis text { font-size: 15px; } .axis .start { text-anchor: end; } .axis text.end { text-anchor: end; fill: var(--bad); }
+        .axis { width: 100%; min-width: 44rem; } .axis text { font-size: 15px; } .axis .start { text-anchor: end; } .axis .far { display: none; } .axis text.end { text-anchor: end; fill: var(--bad); }
         .axis line.end { stroke: var(--bad); stroke-width: 3; }
         .axis .error { fill: var(--bad); } .axis .warning { fill: var(--doubtful); } .axis .notice { fill: var(--good); } .axis .info { fill: var(--accent); } .axis .detail { fill: var(--constants); }
         svg .left { text-anchor: start; } svg .bar, svg .symbol { fill: var(--neutral); } svg .symbol { font-size: 12px; font-weight: 600; }
@@ -113,7 +114,7 @@ enum HTMLStyle {
         .log { list-style: none; max-height: 34rem; overflow: auto; border: 1px solid var(--line); border-radius: .4rem; font-size: 13.5px; }
         .log li { display: grid; grid-template-columns: 7.5rem 4.5rem minmax(0, 1fr); gap: .7rem; padding: .22rem .7rem; overflow-wrap: anywhere; border-left: 3px solid transparent; }
         .log li:nth-child(even) { background: var(--sunk); }
-        .log .when { color: var(--dim); text-align: right; font-size: 12.5px; } .log .level { color: var(--dim); } .log code { color: var(--dim); }
+        .log .when { color: var(--dim); text-align: right; font-size: 12.5px; } .log .level { color: var(--dim); } .log code { color: var(--dim); } code { unicode-bidi: isolate; } .log bdi { white-space: pre-wrap; }
         .log .error { border-color: var(--bad); } .log .error .level { color: var(--bad); font-weight: 600; }
         .log .warning { border-color: var(--doubtful); color: inherit; text-indent: 0; } .log .warning::before { content: none; } .log .warning .level { color: var(--doubtful); font-weight: 600; }
         .log .end { border-color: var(--bad); border-top: 2px solid var(--bad); grid-template-columns: 7.5rem 1fr; font-weight: 600; }
@@ -121,12 +122,14 @@ enum HTMLStyle {
         section:has(#level-warning:checked) .log :is(.detail, .info, .notice), section:has(#level-error:checked) .log :is(.detail, .info, .notice, .warning) { display: none; }
         footer { color: var(--dim); padding-block: .5rem 2rem; font-size: 13px; }
 
+        /* The axis scrolls here, and its begin is out of sight. */
+        @media (max-width: 48rem) { .axis .far { display: block; } }
         @media (max-width: 40rem) {
           body > * { padding-inline: .8rem; } section { padding: .8rem .8rem 1rem; }
-          .frames li { grid-template-columns: 2.4rem minmax(0, 1fr); gap: 0 .5rem; } .frames li > p { grid-column: 2; }
+          .frames li { grid-template-columns: 2.4rem minmax(0, 1fr); gap: 0 .5rem; } .frames li > p, .frames li > details { grid-column: 2; }
           .log li { grid-template-columns: 7rem minmax(0, 1fr); gap: 0 .7rem; } .log li > :last-child { grid-column: 1 / -1; } .log .end { display: flex; }
           .log .when { text-align: left; }
-          .message { flex-direction: column; gap: 0; }
+          .message { flex-direction: column; gap: 0; } .message pre { align-self: start; }
           .figures, .figures tbody, .figures tr { display: block; } .figures thead { position: absolute; left: -100rem; }
           .figures tr { padding-block: .6rem; border-top: 1px solid var(--line); } .figures tr:first-child { border: 0; }
           .figures td { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: 0 .6rem; border: 0; padding: .1rem 0; overflow-wrap: anywhere; }
@@ -135,14 +138,16 @@ enum HTMLStyle {
         }
         @media print {
           :root { --page: #fff; --sunk: #fff; } body { font-size: 10pt; } nav, .filters, .buttons, .skip { display: none; }
-          section { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding-inline: 0; } .columns { display: block; }
-          .log { max-height: none; overflow: visible; border: 0; } .scroll { overflow: visible; } .axis { min-width: 0; }
+          section { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding-inline: 0; } main, .columns, .story, aside, section { display: block; } section > * + * { margin-top: .6rem; }
+          .log { max-height: none; overflow: visible; border: 0; } .scroll { overflow: visible; } .axis { min-width: 0; } .axis .far { display: none; }
           .figures td { overflow-wrap: anywhere; }
-          details::details-content { content-visibility: visible; display: block; block-size: auto; } li, tr, svg { break-inside: avoid; } h2, h3 { break-after: avoid; }
+          details::details-content { content-visibility: visible; display: block; block-size: auto; } li, tr, svg, dt, dd { break-inside: avoid; } h2, h3 { break-after: avoid; }
           * { print-color-adjust: exact; }
         }
         @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
-        @media (forced-colors: active) { .key, svg rect { forced-color-adjust: none; } }
+        @media (forced-colors: active) { .key, svg rect { forced-color-adjust: none; } svg text { fill: CanvasText; } h1 .end { border: 2px solid; }
+          fieldset input:checked + span { forced-color-adjust: none; color: HighlightText; background: Highlight; border-color: Highlight; }
+          .frames .own { border-left: 3px solid; } .log li { border-left-color: Canvas; } .log :is(.error, .warning, .end) { border-left-color: CanvasText; } tr[aria-current] { outline: 2px solid; } }
 
         """#
 }

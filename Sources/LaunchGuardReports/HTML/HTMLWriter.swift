@@ -23,6 +23,16 @@ struct HTMLWriter {
         }
     }
 
+    /// Append text that may have several lines; empty ones at its end are left out.
+    mutating func lines(_ text: String) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
+        for (index, line) in lines.enumerated() {
+            if index > 0 { endLine() }
+            self.text(String(line))
+        }
+    }
+
     /// Append markup of the source.
     mutating func markup(_ markup: StaticString) {
         bytes += markup.description.utf8
@@ -109,7 +119,7 @@ struct HTMLWriter {
         element("dl") {
             for (index, fact) in facts.enumerated() {
                 if !fact.name.isEmpty || index == 0 { $0.element("dt", [:], fact.name.isEmpty ? "also" : fact.name) }
-                $0.element("dd") { fact.name == "fingerprint" ? $0.fingerprint(fact.value) : $0.text(fact.value) }
+                $0.element("dd") { fact.name == "fingerprint" ? $0.fingerprint(fact.value) : $0.lines(fact.value) }
             }
         }
     }

@@ -4,13 +4,22 @@ internal import LaunchGuardPlatform
 struct LaunchSection {
     private let report: LedgerReport
     private let timeline: Timeline
+    /// Runs that the timeline leaves out.
+    private let earlier: Int, later: Int
     private let uuid: String?
     private let now: Timestamp
 
     init(_ report: LedgerReport, of run: RunReport, now: Timestamp) {
         self.report = report
-        timeline = Timeline(report)
         uuid = run.identity?.uuid
+        let counted = report.timeline.count, all = counted + report.uncounted.count
+        let here = report.timeline.firstIndex { [uuid] in $0.uuid == uuid } ?? report.uncounted.firstIndex { [uuid] in $0.uuid == uuid }.map { counted + $0 } ?? all
+        let first = max(0, here - Self.mostBefore), end = min(all, here + 1 + Self.mostAfter)
+        (earlier, later) = (first, all - end)
+        var part = report
+        part.timeline = Array(report.timeline.prefix(end).dropFirst(first))
+        part.uncounted = Array(report.uncounted.prefix(max(0, end - counted)).dropFirst(max(0, first - counted)))
+        timeline = Timeline(part)
         self.now = now
     }
 
@@ -20,7 +29,9 @@ struct LaunchSection {
                 $0.element("p", ["class": "note"], "No run has been recorded.")
             } else {
                 writeDrawing(to: &$0)
-                $0.folded("Every run and the evidence for its end") { page in writeTable(to: &page) }
+                let left = [(earlier, "earlier"), (later, "later")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+                if !left.isEmpty { $0.element("p", ["class": "note"], "Not shown: \(left.joined(separator: " and ")) runs") }
+                $0.folded("Every run\(left.isEmpty ? "" : " shown") and the evidence for its end") { page in writeTable(to: &page) }
             }
             for context in report.contexts { write(context, to: &$0) }
             $0.warnings(report.problems.map { "\($0.part): \($0.code): \($0.message)" })
@@ -30,6 +41,8 @@ struct LaunchSection {
     // MARK: - Timeline
 
     private static let step = 26.0, height = 64.0
+    /// A directory may hold 10,000 runs.
+    private static let mostBefore = 150, mostAfter = 50
 
     /// A bar for each run, the oldest first; it is the higher, the longer the run was. Below it are
     /// the symbols of each context.
@@ -117,7 +130,7 @@ struct LaunchSection {
 
     private func writeRow(_ run: Timeline.Run, to page: inout HTMLWriter) {
         page.element("tr", run.uuid == uuid ? ["aria-current": "true"] : [:]) {
-            $0.element("th", ["scope": "row"], "#\(run.ordinal)")
+            $0.element("th", ["scope": "row"], "#\(run.ordinal)" + (run.uuid == uuid ? ", this run" : ""))
             $0.element("td", [:], run.version ?? "unknown")
             $0.element("td", [:], run.started?.secondsText ?? "at an unknown time")
             $0.element("td", [:], run.duration?.durationText ?? "unknown")

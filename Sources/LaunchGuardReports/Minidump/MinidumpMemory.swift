@@ -24,8 +24,25 @@ struct MinidumpMemory {
         stretches = Self.apart(stacks)
         for more in beside where stretches.allSatisfy({ $0.end <= more.start || more.end <= $0.start }) { stretches.append(more) }
         stretches.sort { $0.start < $1.start }
-        for index in stretches.indices { secrets.blank(&stretches[index].bytes) }
+        blank(secrets)
         stretches.removeAll(where: \.bytes.isEmpty)
+    }
+
+    /// What lies side by side is looked at as one: a value may stand across the border.
+    private mutating func blank(_ secrets: MinidumpSecrets) {
+        var start = 0
+        while start < stretches.count {
+            let end = stretches.indices.dropFirst(start + 1).first { stretches[$0 - 1].end != stretches[$0].start } ?? stretches.count
+            var bytes = stretches[start..<end].flatMap(\.bytes)
+            secrets.blank(&bytes)
+            var rest = bytes[...]
+            for index in start..<end {
+                let size = stretches[index].bytes.count
+                stretches[index].bytes = Array(rest.prefix(size))
+                rest = rest.dropFirst(size)
+            }
+            start = end
+        }
     }
 
     /// The stack of a thread: the stretch that holds its stack pointer, or else its first one.

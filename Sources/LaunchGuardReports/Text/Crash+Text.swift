@@ -7,10 +7,12 @@ extension Crash {
         // An abort comes from the program itself.
         if let senderProcessID, kind.hasPrefix("signal.") { text += " sent by process \(senderProcessID) of user \(senderUserID ?? 0)" }
         if let syscall { text += " for system call \(syscall)" }
-        if let place = own.place(in: stack) { text += " \(place)" }
-        if let message { text += ": \(message)" }
+        if let place = own.place(in: stack) { text += " \(place.functionInShort)" }
+        if let message { text += ": " + (message.count > Self.roomForMessage ? message.prefix(Self.roomForMessage) + "…" : message) }
         return text
     }
+
+    private static let roomForMessage = 300
 
     /// The crashed thread with its stack.
     func writeThread(to writer: inout TextWriter) {
