@@ -83,10 +83,10 @@ struct Ranking {
             writer.endLine()
             if let change = group.change { writer.add(change.kind.rawValue, width: 6, change.kind.style) }
             writer.add(group.counts, width: width + 2, .bold)
+            // Before what a narrow terminal cuts, as show asks for it.
+            writer.add(group.shortFingerprint + "  ", .dim)
             if versions > 0 { writer.add(group.versions, width: versions + 2) }
-            if !group.trend.isEmpty { writer.add(Trend.drawn(group.trend) + "  ") }
-            writer.add(group.shortFingerprint, .dim)
-            writer.line(isOneApp ? "" : "  " + group.app)
+            writer.line((group.trend.isEmpty ? "" : Trend.drawn(group.trend)) + (isOneApp ? "" : "  " + group.app))
             writer.line("  " + group.cause)
             if let words = group.samePlaceWords { writer.line("  the same place as \(words)", .dim) }
             if let change = group.change { writer.line("  \(change.words(pair))", .dim) }

@@ -121,6 +121,21 @@ class FleetCase(OperatorCase):
                     tar.add(member, inside)
         return path
 
+    def on_terminal(self, words, **variables):
+        """What the tool writes to a terminal, and its exit status."""
+        master, terminal = pty.openpty()
+        process = subprocess.Popen([operator_case.options.tool, *words], stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, env={**os.environ, **variables})
+        self.addCleanup(process.kill)
+        os.close(terminal)
+        shown = b""
+        try:
+            while part := os.read(master, 4096):
+                shown += part
+        except OSError:
+            pass  # the terminal is closed
+        os.close(master)
+        return shown, process.wait(operator_case.LIMIT_S)
+
     def leave_out(self, reason):
         print(f"{self.id()} is left out: {reason}")
         self.skipTest(reason)
@@ -308,7 +323,10 @@ class Top(FleetCase):
         self.assertIn("fleet_victim_write", groups[0]["place"])
         text = self.tool("top", self.database).output
         self.assertIn("org.example.fleet: 10 of 14 runs on 2 devices died\n", text)
-        self.assertRegex(text, "5× on 2 devices +1.0 – 1.13 +█····▃·······▃ +" + groups[0]["fingerprint"][:12])
+        self.assertRegex(text, "5× on 2 devices +" + groups[0]["fingerprint"][:12] + " +1.0 – 1.13 +█····▃·······▃\n")
+        narrow = self.on_terminal(["top", self.database], COLUMNS="36")[0].decode()
+        self.assertIn(groups[0]["fingerprint"][:12], narrow)
+        self.assertLessEqual(max(len(re.sub(r"\x1b\[[\d;]*m", "", row)) for row in narrow.splitlines()), 36, narrow)
         self.assertEqual(len(self.top("-n", "1")), 1)
         self.assertEqual(self.top("--app", "org.example.other", status=NOT_FOUND), [])
 
@@ -811,19 +829,9 @@ class Long(FleetCase):
 
     def collect_on_terminal(self, devices):
         start = time.monotonic()
-        master, terminal = pty.openpty()
-        process = subprocess.Popen([operator_case.options.tool, "collect", "--into", self.database, devices], stdout=subprocess.PIPE, stderr=terminal, text=True)
-        self.addCleanup(process.kill)
-        os.close(terminal)
-        shown = b""
-        try:
-            while part := os.read(master, 4096):
-                shown += part
-        except OSError:
-            pass  # the terminal is closed
-        os.close(master)
-        output = process.communicate(timeout=operator_case.LIMIT_S)[0]
-        self.assertEqual((process.returncode, output.count(f"{self.COUNT} of them new")), (0, 1), output)
+        shown, status = self.on_terminal(["collect", "--into", self.database, devices])
+        shown, words, rest = shown.partition(f"{self.COUNT} runs in ".encode())
+        self.assertEqual((status, rest.count(f"{self.COUNT} of them new".encode())), (0, 1), words + rest)
         return shown, time.monotonic() - start
 
     def interrupt(self, devices):
