@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-7jL92fUkk2SxfvGR4jJzGbKBz3vQgqO26EIuAS+umfY="
+    static let digest = "sha256-p6fbgY3nDEroygNKX9iEwi9KaSSXgEC2NbZygN9bPPw="
 
     static let text: StaticString = #"""
 
@@ -100,7 +100,7 @@ enum HTMLStyle {
         .ladder span { display: block; color: var(--dim); font-size: 13px; } .ladder .rung { stroke: var(--constants); stroke-width: 4; stroke-linecap: round; }
         .ladder .next .rung { stroke: var(--doubtful); } .ladder .marker { fill: var(--doubtful); }
         table { border-collapse: collapse; font-size: 13px; } th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-top: 1px solid var(--line); }
-        td { min-width: 6rem; } .figures td { min-width: 0; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
+        td { min-width: 6rem; } .figures td { min-width: 0; } .figures td[data-label=Cause] { min-width: 12rem; overflow-wrap: anywhere; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
 
         .filters { display: flex; flex-wrap: wrap; gap: .6rem 1.5rem; align-items: end; }
         fieldset { border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .4rem; } legend, .search label { color: var(--dim); padding: 0 0 .25rem; }
