@@ -35,7 +35,8 @@ extension ELFFile {
         let writtenNames = header.value(62, 2)
         let names = Int(writtenNames == 0xFFFF ? first.value(40, 4) : writtenNames)
         guard sections.indices.contains(names), let texts = bytes(of: sections[names], limit: 1 << 22) else { return sections }
-        for index in sections.indices { sections[index].name = texts.text(at: Int(entries.value(index * 64, 4))) }
+        // Names may overlap, so that all of them together could be as long as a file likes.
+        for index in sections.indices { sections[index].name = texts.text(at: Int(entries.value(index * 64, 4)), limit: 64) }
         return sections
     }
 

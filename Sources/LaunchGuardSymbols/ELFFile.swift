@@ -64,16 +64,18 @@ package struct ELFFile: ~Copyable {
         return segments ?? sections(self)
     }
 
-    /// The build id of the first note area that has one. At the given offsets, the entries of the
-    /// table hold their type, and the place and size of their bytes in the file.
+    /// The build id of the first note area that has one, of at most 64. At the given offsets, the
+    /// entries of the table hold their type, and the place and size of their bytes in the file.
     private func notes(
         table: UInt64, entrySize: UInt64, count: UInt64, type: (offset: Int, value: UInt64), place: Int, size: Int
     ) -> String? {
         guard table > 0 else { return nil }
-        for index in 0..<min(count, 4096) {
+        var areas = 0
+        for index in 0..<min(count, 4096) where areas < 64 {
             guard let entry = read(at: table &+ index * entrySize, count: Int(entrySize)) else { return nil }
-            guard entry.value(type.offset, 4) == type.value,
-                let notes = read(at: entry.value(place, 8), count: Int(min(entry.value(size, 8), 65536))),
+            guard entry.value(type.offset, 4) == type.value else { continue }
+            areas += 1
+            guard let notes = read(at: entry.value(place, 8), count: Int(min(entry.value(size, 8), 65536))),
                 let id = Self.buildID(inNotes: notes)
             else { continue }
             return id
@@ -116,9 +118,9 @@ extension [UInt8] {
         self[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The text that begins there and ends at a NUL or with the bytes.
-    func text(at start: Int) -> String {
+    /// The text that begins there and ends at a NUL, with the bytes, or after `limit` of them.
+    func text(at start: Int, limit: Int = 65536) -> String {
         guard indices.contains(start) else { return "" }
-        return String(decoding: self[start...].prefix { $0 != 0 }, as: UTF8.self)
+        return String(decoding: self[start...].prefix(limit).prefix { $0 != 0 }, as: UTF8.self)
     }
 }

@@ -1,8 +1,9 @@
 internal import LaunchGuardReports
 
 extension RunReport {
+    var crashes: [Crash] { [crash].compactMap(\.self) + (otherCrashes ?? []) }
+
     var frames: [Frame] {
-        let crashes = [crash].compactMap(\.self) + (otherCrashes ?? [])
         let threads = crashes.flatMap { $0.threads ?? [] } + (snapshots ?? []).flatMap { $0.threads ?? [] }
         let stacks = crashes.flatMap { [$0.dwarfStack, $0.framePointerStack] } + threads.map(\.stack)
         let guarded = (guards?.sites ?? []).flatMap { ($0.frames ?? []) + [$0.place].compactMap(\.self) }
@@ -29,7 +30,7 @@ extension RunReport {
     /// the executable is the one.
     func places(of module: RunModule) -> [String] {
         if module.path.hasPrefix("/") { return [module.path] }
-        let maps = ([crash].compactMap(\.self) + (otherCrashes ?? [])).compactMap(\.memoryMap)
+        let maps = crashes.compactMap(\.memoryMap)
         let mapped = maps.compactMap { $0.mapping(at: module.start)?.path }.first { $0.hasPrefix("/") }
         let folder = module.buildID == nil ? nil : identity?.executable?.split(separator: "/").dropLast().joined(separator: "/")
         return [mapped, folder.map { "/\($0)/\(module.path)" }].compactMap(\.self)
@@ -55,7 +56,7 @@ extension RunReport {
         if !problems.contains(problem) { problems.append(problem) }
     }
 
-    mutating func apply(_ locations: [Location.Query: [Location]], _ files: [RunModule: ModuleFiles]) {
+    mutating func apply(_ locations: [Location.Query: [Location]], _ names: [String: String], _ files: [RunModule: ModuleFiles]) {
         let report = self
         /// Returns why a trap is at the first frame, where the compiler wrote that down.
         @discardableResult func symbolicate(_ frames: inout [Frame]) -> String? {
@@ -63,7 +64,7 @@ extension RunReport {
             for index in frames.indices {
                 let frame = frames[index]
                 guard let query = report.query(for: frame, in: files), let found = locations[query] else { continue }
-                let (reason, symbols) = Symbol.symbols(of: found, at: query.address &+ (frame.address.value &- frame.lookup.value))
+                let (reason, symbols) = Symbol.symbols(of: found, names, at: query.address &+ (frame.address.value &- frame.lookup.value))
                 frames[index].symbols = symbols.isEmpty ? nil : symbols
                 if index == 0 { trap = reason }
             }
@@ -99,7 +100,7 @@ extension Symbol {
 
     /// The functions at an address of a file, and the reason for a trap there.
     fileprivate static func symbols(
-        of locations: [Location], at address: UInt64
+        of locations: [Location], _ names: [String: String], at address: UInt64
     ) -> (trap: String?, symbols: [Symbol]) {
         var trap: String?
         var symbols: [Symbol] = []
@@ -110,7 +111,7 @@ extension Symbol {
                 continue
             }
             let isInlined = index + 1 < locations.count
-            let name = Demangler.name(mangled)
+            let name = names[mangled] ?? mangled
             let offset = isInlined ? nil : location.start.flatMap { $0 <= address ? address - $0 : nil }
             symbols.append(
                 Symbol(

@@ -17,7 +17,7 @@ struct SymbolTables {
 
     /// More symbols than this of one table are not looked at.
     private static let symbolLimit: UInt64 = 16 << 20
-    private static let compressedLimit: UInt64 = 256 << 20
+    private static let compressedLimit: UInt64 = 64 << 20
 
     init(of file: borrowing ELFFile, at addresses: some Sequence<UInt64>) {
         var nearest = Nearest(Set(addresses).sorted(), isARM: file.header()?.value(18, 2) == 183)
@@ -43,7 +43,8 @@ struct SymbolTables {
     /// Adds the symbols of a file, those of the loader first.
     private mutating func add(_ file: borrowing ELFFile, _ sections: [ELFSection], to nearest: inout Nearest, isInner: Bool) {
         let ends = sections.map(\.end)
-        let tables = sections.filter { $0.type == 11 } + sections.filter { $0.type == 2 }
+        // A file has one of each.
+        let tables = [11, 2].compactMap { type in sections.first { $0.type == type } }
         for table in tables where sections.indices.contains(table.link) {
             isWhole = isWhole || table.type == 2
             let names = sections[table.link]
@@ -66,8 +67,9 @@ struct SymbolTables {
             let count = min(limit, symbol.names.size - symbol.name)
             guard let bytes = file.read(at: symbol.names.offset &+ symbol.name, count: Int(count)) else { return nil }
             guard bytes.contains(0) || limit == 65536 else { continue }
-            let name = bytes.text(at: 0)
-            return name.isEmpty ? nil : name
+            // A linker that knows versions writes them behind the names.
+            let name = bytes.text(at: 0).prefix { $0 != "@" }
+            return name.isEmpty ? nil : String(name)
         }
         return nil
     }

@@ -9,6 +9,7 @@ public import LaunchGuardReports
 public struct Symbolicator: Sendable {
     private let symbolizers: [LLVMSymbolizer]
     private let finder: ModuleFinder
+    private let demangler: Demangler
     private let cache = SymbolCache()
 
     /// What finds lines and inlined functions.
@@ -26,7 +27,11 @@ public struct Symbolicator: Sendable {
     /// - Parameter debugDirectories: folders that are searched by build id
     ///   (`.build-id/ab/cdef….debug`) and by name, before the path that the report names,
     ///   `/usr/lib/debug`, and the servers of `DEBUGINFOD_URLS`.
-    public init(_ ways: [Way] = [.llvm], debugDirectories: [String] = []) {
+    /// - Parameter demangler: a program, with its first arguments, that answers as
+    ///   `Demangler.answer(to:)` does. Nil: this process does that, and a hostile name may take it
+    ///   all its time and memory.
+    public init(_ ways: [Way] = [.llvm], debugDirectories: [String] = [], demangler: [String]? = nil) {
+        self.demangler = Demangler(program: demangler)
         symbolizers = ways.compactMap { way in
             switch way {
             case .llvm: LLVMSymbolizer.find()
@@ -64,8 +69,9 @@ public struct Symbolicator: Sendable {
         guard !queries.isEmpty else { return }
         let filesByName = Dictionary(files.values.compactMap { files in files.first.map { ($0, files) } }) { first, _ in first }
         let found = cache.found(of: queries) { look(up: $0, in: filesByName, &$1) }
+        let names = demangler.names(of: Set(queries.flatMap { found.locations[$0] ?? [] }.compactMap(\.name)))
         for index in reports.indices {
-            reports[index].apply(found.locations, files)
+            reports[index].apply(found.locations, names, files)
             for module in reports[index].modulesOfFrames.sorted(by: { $0.start < $1.start }) {
                 guard let file = files[module]?.first, let problem = found.problems[file] else { continue }
                 reports[index].addProblem(.ofSymbols(of: module, "no-symbols", "\(file): \(problem)"))
@@ -131,13 +137,14 @@ public struct Symbolicator: Sendable {
         found.problems[first] = problem ?? (isWhole ? nil : "the file is stripped; name the folder of its separate debug file with --debug-dir, or install its debug symbols")
     }
 
-    /// Demangle the names of C++ types in the messages of the reports. This needs no program and no
-    /// file.
-    public static func demangleMessages(of reports: inout [RunReport]) {
+    /// Demangle the names of C++ types in the messages of the reports. This needs no file.
+    public func demangleMessages(of reports: inout [RunReport]) {
+        func isType(_ message: Message) -> Bool { message.source == .cppType && !message.isCut }
+        let types = demangler.typeNames(of: Set(reports.flatMap(\.crashes).flatMap { $0.messages ?? [] }.filter(isType).map(\.text)))
         for report in reports.indices {
             reports[report].changeCrashes { crash in
-                for (index, message) in (crash.messages ?? []).enumerated() where message.source == .cppType && !message.isCut {
-                    crash.messages?[index].demangled = Demangler.typeName(message.text)
+                for (index, message) in (crash.messages ?? []).enumerated() where isType(message) {
+                    crash.messages?[index].demangled = types[message.text]
                 }
             }
         }

@@ -12,7 +12,7 @@ enum XZ {
             switch self {
             case .noLibrary: "liblzma.so.5 cannot be loaded; install it (package liblzma5 or xz-libs)"
             case .damaged: "they are damaged"
-            case .tooLarge: "they are larger than 256 MiB"
+            case .tooLarge: "they are larger than 64 MiB"
             }
         }
     }
@@ -27,10 +27,13 @@ enum XZ {
         while true {
             var bytes = [UInt8](repeating: 0, count: size)
             var (read, written) = (0, 0)
-            var memory: UInt64 = 256 << 20
+            // As much as the highest preset needs.
+            var memory: UInt64 = 80 << 20
             let status = unsafe decode(&memory, 0, nil, compressed, &read, compressed.count, &bytes, &written, size)
             switch status {
-            case 0: return Array(bytes[..<written])
+            case 0:
+                bytes.removeLast(size - written)
+                return bytes
             case bufferIsTooSmall:
                 guard size < limit else { throw .tooLarge }
                 size = min(size * 4, limit)

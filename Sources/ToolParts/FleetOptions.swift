@@ -42,6 +42,8 @@ package struct CollectOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
+        // SQLite takes no name for a file that it removes at the end.
+        guard !into.isEmpty else { throw ValidationError("The database needs a name: --into fleet.db.") }
         guard !sources.isEmpty else { throw ValidationError("Name at least one state directory, folder or tarball.") }
         guard device?.isEmpty != true else { throw ValidationError("A device needs a name: --device kiosk-17.") }
     }
@@ -89,7 +91,7 @@ package struct TopOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        guard lines ?? 0 >= 0 else { throw ValidationError("-n needs a number that is not negative.") }
+        guard lines ?? 1 > 0 else { throw ValidationError("-n needs a number above 0.") }
         guard !html || !output.json else { throw ValidationError("--html and --json name different formats.") }
         if versions != nil, pair == nil { throw ValidationError("--version needs two versions, for example 1.4.1..1.4.2.") }
     }

@@ -14,13 +14,16 @@ package enum Output {
         write(Array(text.utf8), to: stream)
     }
 
+    /// Output that cannot be written whole, as on a full disk, ends the process.
     package static func write(_ bytes: [UInt8], to stream: Stream = .standard) {
         var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Self.write($0, stream) }
             if count < 0 {
                 if errno == EINTR { continue }
-                return
+                guard stream == .standard else { return }
+                complain("standard output: it cannot be written: \(unsafe String(cString: strerror(errno)))")
+                exit(ExitStatus.nothingFound.rawValue)
             }
             bytes = bytes.dropFirst(count)
         }

@@ -27,6 +27,7 @@ package struct SymbolOptions: ParsableArguments {
 
     package func validate() throws {
         guard !noSymbols || symbolizer == nil else { throw ValidationError("--no-symbols and --symbolizer contradict each other.") }
+        for folder in debugDir where try Path.isFolder(folder) != true { throw ValidationError("--debug-dir: \(folder) is no folder.") }
         guard symbolizer == nil || isThere else {
             let there = Symbolicator([.llvm]).hasLines ? "llvm, swift, builtin and none" : "swift, builtin and none; llvm-symbolizer is not installed"
             throw ValidationError("--symbolizer: \(symbolizer ?? "") is no program that can be run. There are here: \(there).")
@@ -42,7 +43,7 @@ package struct SymbolOptions: ParsableArguments {
 
     /// The ways to find lines; nil: no symbols at all.
     private var ways: [Symbolicator.Way]? {
-        let own = Symbolicator.Way.program("/proc/self/exe", [SymbolizeCommand.name])
+        let own = Symbolicator.Way.program(Self.own, [SymbolizeCommand.name])
         switch symbolizer {
         case _ where noSymbols: return nil
         case "none": return nil
@@ -57,10 +58,11 @@ package struct SymbolOptions: ParsableArguments {
     /// Add symbols to the reports, as far as possible.
     package func apply(to reports: inout [RunReport]) {
         guard let ways else { return }
-        Symbolicator.demangleMessages(of: &reports)
+        let symbolicator = symbolicator(ways)
+        symbolicator.demangleMessages(of: &reports)
         guard reports.contains(where: { $0.crash != nil || $0.snapshots != nil || $0.guards?.sites?.isEmpty == false }) else { return }
         do throws(Symbolicator.Failure) {
-            try symbolicator(ways).symbolicate(&reports)
+            try symbolicator.symbolicate(&reports)
         } catch {
             Output.complain("\(error)")
         }
@@ -69,11 +71,12 @@ package struct SymbolOptions: ParsableArguments {
     /// The one of this command, as what it found is of use for the next report.
     private func symbolicator(_ ways: [Symbolicator.Way]) -> Symbolicator {
         Self.shared.withLock { shared in
-            let symbolicator = shared ?? Symbolicator(ways, debugDirectories: debugDir.map(Tarball.fromStart))
+            let symbolicator = shared ?? Symbolicator(ways, debugDirectories: debugDir.map(Tarball.fromStart), demangler: [Self.own, DemangleCommand.name])
             shared = symbolicator
             return symbolicator
         }
     }
 
+    private static let own = "/proc/self/exe"
     private static let shared = Mutex<Symbolicator?>(nil)
 }

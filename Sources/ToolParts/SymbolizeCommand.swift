@@ -1,6 +1,19 @@
 package import ArgumentParser
 import LaunchGuardSymbols
 
+/// `launchguard demangle`, which the programs of the tool run for themselves: see `Demangler`.
+package struct DemangleCommand: ParsableCommand {
+    package static let name = "demangle"
+    package static let configuration = CommandConfiguration(
+        commandName: name, abstract: "Print names of the source for linker names.", shouldDisplay: false)
+
+    @Argument(parsing: .allUnrecognized) var names: [String] = []
+
+    package init() {}
+
+    package func run() { Demangler.answer(to: names) { Output.write($0) } }
+}
+
 /// `launchguard symbolize`, which the programs of the tool run for themselves: see
 /// `SwiftSymbolizer`.
 package struct SymbolizeCommand: ParsableCommand {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import LaunchGuardPlatform
 import LaunchGuardReports
 import Synchronization
@@ -53,13 +54,15 @@ package enum Tarball {
         guard let tarball = path(in: argument) else { return nil }
         let name = tarball.split(separator: "/").last.map(String.init) ?? tarball
         let start = start ?? "."
-        guard let scratch = ScratchFolder(), Path.makeFolder(scratch.path + "/" + name) else {
-            Output.complain("\(argument): no folder can be made to unpack it: \(unsafe String(cString: strerror(errno))); TMPDIR names another place")
-            throw ExitStatus.nothingFound.code
-        }
+        guard let scratch = ScratchFolder(), Path.makeFolder(scratch.path + "/" + name) else { throw noRoom(for: argument, errno) }
         state.withLock { $0.scratch = scratch }
         let extraction = TarballExtraction(tarball.hasPrefix("/") ? tarball : start + "/" + tarball, into: name, of: scratch.path)
-        let problem = try extraction.run(patterns, mostBytes: mostBytes, mostFiles: mostFiles)
+        let problem: String?
+        do {
+            problem = try extraction.run(patterns, mostBytes: mostBytes, mostFiles: mostFiles)
+        } catch let error as ExportError {
+            throw noRoom(for: argument, error.problem)
+        }
         let refused = Path.removeAllButPlainFiles(in: scratch.path + "/" + name)
         if refused > 0 { Output.complain("\(tarball): \(refused) links or special files are left out") }
         if let problem {
@@ -68,6 +71,11 @@ package enum Tarball {
         }
         guard Path.enter(scratch.path) else { throw ReportError(code: .system, errno: errno, path: scratch.path) }
         return name + argument.dropFirst(tarball.count)
+    }
+
+    private static func noRoom(for argument: String, _ problem: Int32) -> ExitCode {
+        Output.complain("\(argument): it cannot be unpacked: \(unsafe String(cString: strerror(problem))); set TMPDIR to a folder with more room")
+        return ExitStatus.nothingFound.code
     }
 
     /// The part of a path that names a tarball.

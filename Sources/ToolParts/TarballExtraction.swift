@@ -11,6 +11,9 @@ package struct TarballExtraction {
 
     private var errors: String { scratch + "/errors" }
 
+    /// So much of a disk is kept for what tar says, which may be that the disk is full.
+    private static let errorBytes = 65536
+
     package init(_ tarball: String, into name: String, of scratch: String) {
         self.tarball = tarball
         self.scratch = scratch
@@ -25,12 +28,13 @@ package struct TarballExtraction {
         umask 077
         ulimit -c 0; ulimit -t 60; ulimit -f 524288
         LC_ALL=C exec tar --extract --verbose --force-local --no-same-owner --no-same-permissions \\
-            --wildcards --wildcards-match-slash --anchored --file="$tarball" --directory="$folder" -- "$@" 2>"$errors"
+            --wildcards --wildcards-match-slash --anchored --file="$tarball" --directory="$folder" -- "$@" 2<>"$errors"
         """
 
     /// Unpacks what matches the patterns. What tar says of a tarball that it cannot read whole;
-    /// nil: nothing.
+    /// nil: nothing. Throws `ExportError` where the disk has no room for it.
     package func run(_ patterns: [String], mostBytes: Int, mostFiles: Int) throws -> String? {
+        try WholeFile.write([UInt8](repeating: 0, count: Self.errorBytes), to: errors)
         guard let names = Pipe() else { throw ReportError(code: .system, errno: errno, path: tarball) }
         defer { close(names.reading) }
         let tar = ChildProcess(script: Self.script, [tarball, folder, errors] + patterns, output: names.writing)
@@ -60,7 +64,12 @@ package struct TarballExtraction {
             Output.complain("\(tarball): it holds more than \(mostFiles) files or \(mostBytes >> 20) MiB of LaunchGuard; unpack it, and name the folder")
             throw ExitStatus.nothingFound.code
         }
-        return isWhole ? nil : problem(Path.firstBytes(of: errors, 65536) ?? "")
+        guard !isWhole else { return nil }
+        let words = String((Path.firstBytes(of: errors, Self.errorBytes) ?? "").prefix { $0 != "\0" })
+        if let full = [ENOSPC, EDQUOT].first(where: { unsafe words.contains(": \(String(cString: strerror($0)))\n") }) {
+            throw ExportError(path: scratch, problem: full)
+        }
+        return problem(words)
     }
 
     /// The first thing that went wrong. A pattern that matches nothing is no problem, nor is a path

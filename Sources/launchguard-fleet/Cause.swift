@@ -12,9 +12,13 @@ struct Cause: Hashable {
     static let columns = "app, ending, max(signal) AS signal, max(kind) AS kind, max(place) AS place"
 
     /// Nil: the place is not known.
-    init?(_ row: Row) {
-        guard let place: String = row["place"] else { return nil }
-        (app, ending, signal, kind, self.place) = (row["app"], row["ending"], row["signal"], row["kind"], place)
+    init?(_ row: Row) throws {
+        guard let place: String = try row.value("place") else { return nil }
+        self.place = place
+        app = try row.value("app")
+        ending = try row.value("ending")
+        signal = try row.value("signal")
+        kind = try row.value("kind")
     }
 
     /// By fingerprint, the others with its cause: mostly the same crash in other builds.
@@ -22,7 +26,7 @@ struct Cause: Hashable {
         var causes: [Cause: [String]] = [:]
         let sql = "SELECT fingerprint, \(columns) FROM run WHERE fingerprint IS NOT NULL GROUP BY fingerprint ORDER BY max(started) DESC, fingerprint"
         for row in try Row.fetchAll(database, sql: sql) {
-            if let cause = Cause(row) { causes[cause, default: []].append(row["fingerprint"]) }
+            if let cause = try Cause(row) { causes[cause, default: []].append(try row.value("fingerprint")) }
         }
         var others: [String: [String]] = [:]
         for fingerprints in causes.values where fingerprints.count > 1 {

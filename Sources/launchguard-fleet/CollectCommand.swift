@@ -10,19 +10,18 @@ struct CollectCommand: AsyncParsableCommand {
 
     func run() async throws {
         let database = try FleetDatabase(collectingInto: options.into)
-        let before = try Figures(database)
         var collector = Collector(database, device: options.device, symbols: options.symbols)
         for source in options.sources { try await collector.collect(source) }
         collector.finish()
         let after = try Figures(database)
         let outcome = collector.outcome
         if options.output.json {
-            Output.writeLine(json: Collected(database: options.into, directories: outcome.directories, runs: outcome.runs, newRuns: after.runs - before.runs, devices: after.devices))
+            Output.writeLine(json: Collected(database: options.into, directories: outcome.directories, runs: outcome.runs, newRuns: outcome.newRuns, devices: after.devices))
         } else if outcome.directories > 0 {
             let directories = outcome.directories == 1 ? "1 state directory" : "\(outcome.directories) state directories"
             let runs = outcome.runs == 1 ? "1 run" : "\(outcome.runs) runs"
             let devices = after.devices == 1 ? "1 device" : "\(after.devices) devices"
-            Output.write("\(runs) in \(directories), \(after.runs - before.runs) of them new; \(options.into) has \(after.runs) of \(devices)\n")
+            Output.write("\(runs) in \(directories), \(outcome.newRuns) of them new; \(options.into) has \(after.runs) of \(devices)\n")
         }
         try (outcome.isDamaged ? ExitStatus.damaged : outcome.isUnread || outcome.directories == 0 ? .nothingFound : .success).end()
     }

@@ -61,7 +61,8 @@ struct CollectedRun: Sendable {
 
 extension CollectedRun {
     /// Puts the run into its row. A copy that is damaged, or knows less of the end, changes
-    /// nothing.
+    /// nothing; but a recorded end counts for more than that the run lived once, in a damaged file
+    /// too.
     func store(_ database: Database, device: Int64, at now: String) throws {
         guard let identity = report.identity, let verdict = report.verdict else { return }
         if let fingerprint {
@@ -94,5 +95,6 @@ extension CollectedRun {
         VALUES (:uuid, :device_id, :app, :number, :now, :now, \(columns.map { ":" + $0 }.joined(separator: ", ")))
         ON CONFLICT (uuid) DO UPDATE SET last_collected = excluded.last_collected, \(columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         WHERE excluded.is_damaged <= run.is_damaged AND excluded.certainty >= run.certainty
+            OR run.certainty = \(Certainty.alive.rawValue) AND excluded.certainty >= \(Certainty.recorded.rawValue)
         """
 }

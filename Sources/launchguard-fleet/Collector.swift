@@ -25,6 +25,7 @@ struct Collector {
     /// What became of it.
     struct Outcome {
         var runs = 0
+        var newRuns = 0
         var directories = 0
         /// Files and arguments that could not be read, or not whole.
         var isDamaged = false
@@ -152,24 +153,35 @@ struct Collector {
         addSymbols(to: &runs)
         let best = Dictionary(grouping: runs.filter { $0.fingerprint != nil }, by: { $0.fingerprint ?? "" })
             .compactMapValues { $0.max { $0.completeness < $1.completeness } }
-        let known = try completeness(of: Array(best.keys))
+        let known = try completeness(of: Array(best.keys), beside: runs)
         var examples = best.compactMap { fingerprint, run in
             run.completeness > known[fingerprint] ?? -1 ? Example(run, fingerprint) : nil
         }
         if !examples.isEmpty { Example.addSymbols(to: &examples, symbols) }
         var book = devices
         let isNamed = devices.chosen != nil
-        try database.write { database in
+        outcome.newRuns += try database.write { database in
+            let before = try Self.count(database)
             for run in runs {
                 let device = try book.device(of: run.report, database)
                 try run.store(database, device: device, at: book.now)
                 if isNamed { try database.execute(sql: "UPDATE run SET device_id = ? WHERE uuid = ?", arguments: [device, run.report.identity?.uuid]) }
             }
             for example in examples { try example.store(database) }
+            try database.execute(sql: Self.removeWhatNoRunHas)
+            return try Self.count(database) - before
         }
         devices = book
         outcome.runs += runs.count
     }
+
+    private static func count(_ database: Database) throws -> Int { try Int.fetchOne(database, sql: "SELECT count(*) FROM run") ?? 0 }
+
+    /// A run may have another fingerprint than before.
+    private static let removeWhatNoRunHas = """
+        DELETE FROM example WHERE fingerprint IS NOT (SELECT fingerprint FROM run WHERE uuid = run_uuid);
+        DELETE FROM fingerprint WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.fingerprint = fingerprint.fingerprint)
+        """
 
     /// One look for all of them.
     private func addSymbols(to runs: inout [CollectedRun]) {
@@ -180,12 +192,16 @@ struct Collector {
         for (index, report) in zip(indexes, reports) { runs[index].report = report }
     }
 
-    private func completeness(of fingerprints: [String]) throws -> [String: Int] {
-        try database.read { database in
+    /// Of their examples, but for those that have another fingerprint now.
+    private func completeness(of fingerprints: [String], beside runs: [CollectedRun]) throws -> [String: Int] {
+        let now = Dictionary(runs.compactMap { run in run.report.identity.map { ($0.uuid, run.fingerprint) } }) { _, last in last }
+        return try database.read { database in
             var result: [String: Int] = [:]
             for fingerprint in fingerprints {
-                result[fingerprint] = try Int.fetchOne(
-                    database, sql: "SELECT completeness FROM example WHERE fingerprint = ?", arguments: [fingerprint])
+                let sql = "SELECT run_uuid, completeness FROM example WHERE fingerprint = ?"
+                guard let row = try Row.fetchOne(database, sql: sql, arguments: [fingerprint]), now[try row.value("run_uuid"), default: fingerprint] == fingerprint
+                else { continue }
+                result[fingerprint] = try row.value("completeness")
             }
             return result
         }

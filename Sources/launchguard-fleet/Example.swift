@@ -28,10 +28,13 @@ struct Example {
     func store(_ database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO example (fingerprint, run_uuid, completeness, report) VALUES (?, ?, ?, ?)
+                INSERT INTO example (fingerprint, run_uuid, completeness, report)
+                SELECT fingerprint, uuid, ?3, ?4 FROM run WHERE fingerprint = ?1 AND uuid = ?2
                 ON CONFLICT (fingerprint) DO UPDATE SET run_uuid = excluded.run_uuid, completeness = excluded.completeness, report = excluded.report
                 """,
             arguments: [fingerprint, report.identity?.uuid, run.completeness, JSONLine.text(report)])
+        // A copy that changed nothing, as it knows less of the end, may have another fingerprint.
+        guard database.changesCount > 0 else { return }
         try database.execute(
             sql: "UPDATE fingerprint SET headline = ?, place = ? WHERE fingerprint = ?", arguments: [run.report.headline, run.report.place, fingerprint])
     }

@@ -26,18 +26,18 @@ struct FingerprintGroup: Encodable {
     var change: VersionChange?
 
     /// A row of the view `ranking`.
-    init(_ row: Row) {
-        fingerprint = row["fingerprint"]
-        app = row["app"]
-        ending = row["ending"]
-        runs = row["runs"]
-        devices = row["devices"]
-        firstStarted = row["first_started"]
-        lastStarted = row["last_started"]
-        firstVersion = row["first_version"]
-        lastVersion = row["last_version"]
-        headline = row["headline"]
-        place = row["place"]
+    init(_ row: Row) throws {
+        fingerprint = try row.value("fingerprint")
+        app = try row.value("app")
+        ending = try row.value("ending")
+        runs = try row.value("runs")
+        devices = try row.value("devices")
+        firstStarted = try row.value("first_started")
+        lastStarted = try row.value("last_started")
+        firstVersion = try row.value("first_version")
+        lastVersion = try row.value("last_version")
+        headline = try row.value("headline")
+        place = try row.value("place")
         trend = []
     }
 

@@ -10,14 +10,12 @@ struct FleetDatabase {
 
     /// Opens it to collect; makes it where it is missing.
     init(collectingInto path: String) throws {
+        if try Path.isFolder(path) == true { throw FleetError(path, "it is a folder; name a file in it, for example --into \(path)/fleet.db", .nothingFound) }
         // It holds what the programs of the devices did: for its owner alone.
         umask(0o077)
-        try self.init(path)
-        try write { database in
-            let isEmpty = try FleetSchema.isEmpty(database)
-            if !isEmpty { try FleetSchema.check(database, path) }
-        }
-        try mapped { try FleetSchema.migrator.migrate(queue) }
+        try self.init(path, seconds: 30)
+        // Whole or not at all, also where two begin at once.
+        try write { try FleetSchema.migrate($0, path) }
     }
 
     /// Opens it to read.
@@ -28,14 +26,17 @@ struct FleetDatabase {
         case nil:
             throw FleetError(path, "there is no such file; launchguard collect --into \(path) DIR makes it", .nothingFound)
         }
-        try self.init(path)
-        try read { try FleetSchema.check($0, path) }
+        try self.init(path, seconds: 5)
+        guard try read({ try FleetSchema.version(of: $0, path) }) > 0 else {
+            throw FleetError(path, "it is empty; launchguard collect --into \(path) DIR fills it", .nothingFound)
+        }
     }
 
-    private init(_ path: String) throws {
+    /// - Parameter seconds: how long another program that writes is waited for.
+    private init(_ path: String, seconds: Double) throws {
         self.path = path
         var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(seconds)
         configuration.label = "fleet"
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -54,6 +55,16 @@ struct FleetDatabase {
             return try body()
         } catch let error as DatabaseError {
             throw FleetError(path, error)
+        } catch let error as RowDecodingError {
+            throw FleetError(path, error)
         }
+    }
+}
+
+extension Row {
+    /// The value of a column. Row's own subscript ends the process where a damaged database has
+    /// something else.
+    func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: String) throws -> Value {
+        try decode(Value.self, forColumn: column)
     }
 }

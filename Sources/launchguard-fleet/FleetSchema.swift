@@ -2,38 +2,35 @@ internal import GRDB
 import ToolParts
 
 /// The tables of the database. docs/FLEET.md describes them, for queries by hand; a change of them
-/// is a further migration, and a step of the version.
+/// is a further step.
 enum FleetSchema {
-    static let version = 1
+    /// Each leads from a version to the next.
+    private static let steps = [first]
     /// "LGfl", as PRAGMA application_id.
     private static let applicationID = 0x4C47_666C
 
-    static func isEmpty(_ database: Database) throws -> Bool {
-        try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0 && number(database, "user_version") == 0
+    /// Makes the tables of a database that is empty, or brings them up to date.
+    static func migrate(_ database: Database, _ path: String) throws {
+        let found = try version(of: database, path)
+        for step in steps[found...] { try database.execute(sql: step) }
+        if found < steps.count { try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(steps.count)") }
     }
 
-    /// That the database is a fleet of a known version.
-    static func check(_ database: Database, _ path: String) throws {
-        guard try number(database, "application_id") == applicationID else {
+    /// The version of a fleet; 0: the database is empty. Throws where it is another one, or newer.
+    static func version(of database: Database, _ path: String) throws -> Int {
+        let found = try number(database, "user_version")
+        if found == 0, try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0 { return 0 }
+        guard try number(database, "application_id") == applicationID, found > 0 else {
             throw FleetError(path, "it is an SQLite database, but not one of launchguard collect; name another file", .damaged)
         }
-        let found = try number(database, "user_version")
-        guard found <= version else {
-            throw FleetError(path, "a newer launchguard made it (its version is \(found), and this one knows \(version)); update launchguard", .damaged)
+        guard found <= steps.count else {
+            throw FleetError(path, "a newer launchguard made it (its version is \(found), and this one knows \(steps.count)); update launchguard", .damaged)
         }
+        return found
     }
 
     private static func number(_ database: Database, _ name: String) throws -> Int {
         try Int.fetchOne(database, sql: "PRAGMA \(name)") ?? 0
-    }
-
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1") { database in
-            try database.execute(sql: first)
-            try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = 1")
-        }
-        return migrator
     }
 
     private static let first = """

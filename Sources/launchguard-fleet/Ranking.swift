@@ -36,7 +36,7 @@ struct Ranking {
             let row = try Row.fetchOne(
                 database, sql: "SELECT count(*) AS runs, count(fingerprint) AS died, count(DISTINCT device_id) AS devices FROM run WHERE ?1 IS NULL OR app = ?1",
                 arguments: [app])
-            let figures = row.map { Figures(runs: $0["runs"], died: $0["died"], devices: $0["devices"]) } ?? Figures(runs: 0, died: 0, devices: 0)
+            let figures = try row.map { Figures(runs: try $0.value("runs"), died: try $0.value("died"), devices: try $0.value("devices")) } ?? Figures(runs: 0, died: 0, devices: 0)
             let column = figures.runs == 0 ? "app" : "version", condition = figures.runs == 0 ? "" : "WHERE ?1 IS NULL OR app = ?1"
             let sql = "SELECT \(column) FROM version \(condition) GROUP BY 1 HAVING \(column) IS NOT NULL ORDER BY max(last_started) DESC LIMIT 10"
             return (groups, figures, pair, groups.isEmpty ? try String.fetchAll(database, sql: sql, arguments: condition.isEmpty ? [] : [app]) : [])
@@ -83,10 +83,10 @@ struct Ranking {
             writer.endLine()
             if let change = group.change { writer.add(change.kind.rawValue, width: 6, change.kind.style) }
             writer.add(group.counts, width: width + 2, .bold)
+            // Before what a narrow terminal cuts, as show asks for it.
+            writer.add(group.shortFingerprint + "  ", .dim)
             if versions > 0 { writer.add(group.versions, width: versions + 2) }
-            if !group.trend.isEmpty { writer.add(Trend.drawn(group.trend) + "  ") }
-            writer.add(group.shortFingerprint, .dim)
-            writer.line(isOneApp ? "" : "  " + group.app)
+            writer.line((group.trend.isEmpty ? "" : Trend.drawn(group.trend)) + (isOneApp ? "" : "  " + group.app))
             writer.line("  " + group.cause)
             if let words = group.samePlaceWords { writer.line("  the same place as \(words)", .dim) }
             if let change = group.change { writer.line("  \(change.words(pair))", .dim) }

@@ -26,11 +26,11 @@ struct ShownFingerprint: Encodable {
             source?.split(separator: "/").last.map { "\(name) (\($0))" } ?? name
         }
 
-        init(_ row: Row) {
-            name = row["name"]
-            source = row["source"]
-            runs = row["runs"]
-            lastStarted = row["last_started"]
+        init(_ row: Row) throws {
+            name = try row.value("name")
+            source = try row.value("source")
+            runs = try row.value("runs")
+            lastStarted = try row.value("last_started")
         }
     }
 
@@ -51,7 +51,7 @@ struct ShownFingerprint: Encodable {
                     sql: "SELECT report, d.name FROM example e JOIN run r ON r.uuid = e.run_uuid JOIN device d ON d.id = r.device_id WHERE e.fingerprint = ?",
                     arguments: [name])
             else { throw FleetError(path, "it has no whole report of \(name); collect again", .nothingFound) }
-            var group = FingerprintGroup(row)
+            var group = try FingerprintGroup(row)
             let trend = try Trend(database)
             (group.trend, group.trendEnd) = (trend.of(name), trend.end)
             group.samePlace = try Cause.others(database)[name]
@@ -69,7 +69,7 @@ struct ShownFingerprint: Encodable {
                             THEN d.source END AS source FROM run r JOIN device d ON d.id = r.device_id
                     WHERE fingerprint = ? GROUP BY d.id ORDER BY runs DESC, d.name
                     """, arguments: [name])
-            return (group, versions.map(Part.init), devices.map(Part.init), example["name"] as String, example["report"] as String)
+            return (group, try versions.map(Part.init), try devices.map(Part.init), try example.value("name") as String, try example.value("report") as String)
         }
         (group, versions, devices, device) = (found.0, found.1, found.2, found.3)
         guard let report = try? JSONLine.value(RunReport.self, from: found.4) else {

@@ -21,9 +21,9 @@ struct Trend {
                 """,
             arguments: [end, "-\(Self.days - 1) days"])
         for row in rows {
-            let age: Int = row["age"]
+            let age: Int = try row.value("age")
             guard (0..<Self.days).contains(age) else { continue }
-            counts[row["fingerprint"], default: Self.empty][Self.days - 1 - age] = row["runs"]
+            counts[try row.value("fingerprint"), default: Self.empty][Self.days - 1 - age] = try row.value("runs")
         }
     }
 

@@ -55,13 +55,13 @@ struct VersionPair {
         let counts = "sum(version = ?1) AS old, sum(version = ?2) AS new FROM run"
         let both = "WHERE version IN (?1, ?2)"
         for row in try Row.fetchAll(database, sql: "SELECT app, \(counts) \(both) GROUP BY app", arguments: [old, new]) {
-            totals[row["app"]] = (row["old"], row["new"])
+            totals[try row.value("app")] = (try row.value("old"), try row.value("new"))
         }
         var causes: [Cause: [String]] = [:]
         let sql = "SELECT fingerprint, \(Cause.columns), \(counts) \(both) AND fingerprint IS NOT NULL GROUP BY fingerprint"
         for row in try Row.fetchAll(database, sql: sql, arguments: [old, new]) {
-            runs[row["fingerprint"]] = (row["old"], row["new"])
-            if let cause = Cause(row) { causes[cause, default: []].append(row["fingerprint"]) }
+            runs[try row.value("fingerprint")] = (try row.value("old"), try row.value("new"))
+            if let cause = try Cause(row) { causes[cause, default: []].append(try row.value("fingerprint")) }
         }
         for fingerprints in causes.values {
             let gone = fingerprints.filter { runs[$0]?.new == 0 }, new = fingerprints.filter { runs[$0]?.old == 0 }

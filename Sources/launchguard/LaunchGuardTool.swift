@@ -46,7 +46,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
             launchguard --version shows the version.
             """,
         subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self, CollectCommand.self, TopCommand.self, ShowCommand.self]
-            + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self, SymbolizeCommand.self] + onLinux
+            + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self, SymbolizeCommand.self, DemangleCommand.self] + onLinux
     )
 
     /// A program is run on Linux only, and only such a system is looked at.
@@ -98,9 +98,10 @@ struct LaunchGuardTool: AsyncParsableCommand {
 
     /// Whether the command is one, which the parser says in fewer words.
     private static func checkCommand(_ arguments: [String]) throws {
-        let names = configuration.subcommands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName } + ["help"]
+        let commands = configuration.subcommands.map { $0.configuration }
+        let names = commands.filter(\.shouldDisplay).compactMap(\.commandName) + ["help"]
         guard let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first else { return }
-        if word.hasPrefix("-") || names.contains(word) || word == SymbolizeCommand.name { return }
+        if word.hasPrefix("-") || names.contains(word) || commands.contains(where: { $0.commandName == word }) { return }
         let path = try Path.isFolder(word) == nil ? "" : " 'launchguard list \(word)' shows what is there."
         let suggestion = path.isEmpty ? Suggestion.text(for: word, among: names) : path
         throw ValidationError("'\(word)' is no command.\(suggestion) The commands are: \(names.joined(separator: ", ")).")

@@ -121,6 +121,21 @@ class FleetCase(OperatorCase):
                     tar.add(member, inside)
         return path
 
+    def on_terminal(self, words, **variables):
+        """What the tool writes to a terminal, and its exit status."""
+        master, terminal = pty.openpty()
+        process = subprocess.Popen([operator_case.options.tool, *words], stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, env={**os.environ, **variables})
+        self.addCleanup(process.kill)
+        os.close(terminal)
+        shown = b""
+        try:
+            while part := os.read(master, 4096):
+                shown += part
+        except OSError:
+            pass  # the terminal is closed
+        os.close(master)
+        return shown, process.wait(operator_case.LIMIT_S)
+
     def leave_out(self, reason):
         print(f"{self.id()} is left out: {reason}")
         self.skipTest(reason)
@@ -190,6 +205,59 @@ class Collect(FleetCase):
         self.assertEqual(len(self.top()), 1)
         self.check_database()
 
+    def test_a_recorded_end_counts_in_a_damaged_file_too(self):
+        process = subprocess.Popen([operator_case.options.victim, self.state, "1.0", "wait"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait, operator_case.LIMIT_S)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        self.collect(self.state)
+        process.send_signal(signal.SIGSEGV)
+        process.wait(operator_case.LIMIT_S)
+        path = next((self.state / "runs").iterdir())
+        content = bytearray(path.read_bytes())
+        content[content.index(os.uname().release.encode())] ^= 0xFF
+        path.write_bytes(content)
+        self.collect(self.state, status=DAMAGED)
+        self.assertEqual(self.query("SELECT ending, signal, is_damaged FROM run"), [("crash", "SIGSEGV", 1)])
+
+    def test_a_fingerprint_that_no_run_has_any_more(self):
+        """As where a later version of LaunchGuard computes other ones."""
+        devices = self.fill()
+        self.collect(devices)
+        whole = self.contents()
+        (name,), (other,) = self.query("SELECT fingerprint FROM ranking ORDER BY runs DESC LIMIT 2")
+        with sqlite3.connect(self.database) as connection:
+            connection.execute("PRAGMA foreign_keys = OFF")
+            for table in "run", "fingerprint", "example":
+                connection.execute(f"UPDATE {table} SET fingerprint = ? WHERE fingerprint = ?", ("f" * 32, name))
+            # Of the other one only the run that is its example.
+            connection.execute("INSERT INTO fingerprint SELECT ?, app, ending, headline, place FROM fingerprint WHERE fingerprint = ?", ("e" * 32, other))
+            connection.execute("UPDATE run SET fingerprint = ? WHERE uuid != (SELECT run_uuid FROM example WHERE fingerprint = ?) AND fingerprint = ?", ("e" * 32, other, other))
+            connection.execute("UPDATE example SET fingerprint = ? WHERE fingerprint = ?", ("e" * 32, other))
+        connection.close()
+        self.collect(devices)
+        self.check_database()
+        found = self.contents()
+        self.assertEqual({table: rows for table, rows in found.items() if table != "example"}, {table: rows for table, rows in whole.items() if table != "example"})
+        self.assertEqual([row[0] for row in found["example"]], [row[0] for row in whole["example"]])
+        self.assertIn("no run has a fingerprint", self.tool("show", "f" * 32, self.database).errors)
+
+    def test_many_at_once(self):
+        """Each begins with no database, and says what it alone added."""
+        self.fill()
+        for _ in range(5):
+            self.database.unlink(missing_ok=True)
+            words = [operator_case.options.tool, "collect", "--json", "--no-symbols", "--into", self.database]
+            processes = [subprocess.Popen([*words, self.directory / "devices" / name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                         for name in ("", "kiosk-0", "kiosk-1", "kiosk-2")]
+            for process in processes:
+                self.addCleanup(process.kill)
+            ends = [(process, *process.communicate(timeout=operator_case.LIMIT_S)) for process in processes]
+            self.assertEqual([(process.returncode, errors) for process, _, errors in ends], [(0, "")] * len(processes))
+            self.assertEqual(sum(json.loads(output)["newRuns"] for _, output, _ in ends), 90)
+            self.check_database()
+
     def move_to_another_machine(self, path):
         """Another boot id in the identity, with its checksum."""
         content = bytearray(path.read_bytes())
@@ -255,7 +323,10 @@ class Top(FleetCase):
         self.assertIn("fleet_victim_write", groups[0]["place"])
         text = self.tool("top", self.database).output
         self.assertIn("org.example.fleet: 10 of 14 runs on 2 devices died\n", text)
-        self.assertRegex(text, "5× on 2 devices +1.0 – 1.13 +█····▃·······▃ +" + groups[0]["fingerprint"][:12])
+        self.assertRegex(text, "5× on 2 devices +" + groups[0]["fingerprint"][:12] + " +1.0 – 1.13 +█····▃·······▃\n")
+        narrow = self.on_terminal(["top", self.database], COLUMNS="36")[0].decode()
+        self.assertIn(groups[0]["fingerprint"][:12], narrow)
+        self.assertLessEqual(max(len(re.sub(r"\x1b\[[\d;]*m", "", row)) for row in narrow.splitlines()), 36, narrow)
         self.assertEqual(len(self.top("-n", "1")), 1)
         self.assertEqual(self.top("--app", "org.example.other", status=NOT_FOUND), [])
 
@@ -517,12 +588,29 @@ class BadInput(FleetCase):
                 self.assertEqual((result.status, result.output), (DAMAGED, ""), result)
                 self.assertIn(words, result.errors)
             self.assertEqual(self.database.read_bytes(), before)
+        # Values that no collect stores.
+        for change in "fingerprint SET headline = x'FF00'", "fingerprint SET headline = NULL", "run SET app = NULL", "device SET name = NULL":
+            self.database.write_bytes(whole)
+            with sqlite3.connect(self.database) as connection:
+                name = connection.execute("SELECT fingerprint FROM run").fetchone()[0]
+                connection.execute("PRAGMA writable_schema = 1")
+                connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE type = 'table'")
+            connection.close()
+            with sqlite3.connect(self.database) as connection:
+                connection.execute("UPDATE " + change)
+            connection.close()
+            result = self.tool("show", name, self.database)
+            self.assertEqual((result.status, result.output), (DAMAGED, ""), result)
+            self.assertIn("fleet.db: it is damaged", result.errors)
         # Pages in the middle are nonsense.
         self.database.write_bytes(whole[:4096] + b"\x55" * (len(whole) - 4096))
         for command in ["collect", "--into", self.database, good], ["top", self.database]:
             result = self.tool(*command)
             self.assertEqual(result.status, DAMAGED, result)
             self.assertIn("fleet.db: it is damaged", result.errors)
+        self.database.write_bytes(b"")
+        self.assertIn("fleet.db: it is empty; launchguard collect --into ", self.tool("top", self.database).errors)
+        self.collect(good)
         self.database.unlink()
         for command in ["top", self.database], ["show", "abcd", self.database], ["collect", "--into", self.directory / "no/fleet.db", good]:
             result = self.tool(*command)
@@ -535,6 +623,7 @@ class BadInput(FleetCase):
             self.assertEqual((result.status, result.output), (NOT_FOUND, ""), result)
             self.assertIn(f"launchguard collect --into fleet.db {self.good()} makes one", result.errors)
             self.assertIn(f"collect --into {self.database} DIR makes it", self.tool(*command, self.database).errors)
+        self.assertIn(f"{self.directory}: it is a folder; name a file in it", self.tool("collect", "--into", self.directory, self.good()).errors)
 
     def test_locked(self):
         good = self.good()
@@ -548,13 +637,53 @@ class BadInput(FleetCase):
         self.assertEqual(self.contents(), before)
         self.collect(good)
 
-    def test_full_disk(self):
-        disk = self.directory / "disk"
+    def small_disk(self, size):
+        disk = self.directory / f"disk-{size}"
         disk.mkdir()
-        mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], stderr=subprocess.DEVNULL, check=False).returncode == 0
+        mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", disk], stderr=subprocess.DEVNULL, check=False).returncode == 0
         if not mounted:
             self.leave_out("a small disk needs root, and the right to mount one")
         self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        return disk
+
+    def test_no_room_for_a_tarball(self):
+        """No file is called damaged of which the disk took only a part."""
+        for number in range(1, 31):
+            self.copy("write", "d", number)
+        tarball = self.tarball("kiosk.tar.gz", (self.write_copies(), "state"))
+        for size in "40k", "200k":
+            disk = self.small_disk(size)
+            result = self.collect(tarball, status=NOT_FOUND, TMPDIR=str(disk))
+            self.assertEqual(result.errors.splitlines(), [f"launchguard: {tarball}: it cannot be unpacked: No space left on device; set TMPDIR to a folder with more room"])
+            self.assertEqual((self.query("SELECT count(*) FROM run"), list(disk.iterdir())), ([(0,)], []))
+
+    def test_a_collect_that_was_cut_short_where_nothing_may_be_written(self):
+        disk = self.small_disk("16m")
+        self.collect(self.good())
+        shutil.copy(self.database, disk / "live.db")
+        connection = sqlite3.connect(disk / "live.db", isolation_level=None)
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        connection.execute("UPDATE example SET report = report || report")
+        for end in "", "-journal":
+            shutil.copy(f"{disk}/live.db{end}", f"{disk}/fleet.db{end}")
+        connection.close()
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        result = self.tool("top", disk / "fleet.db")
+        self.assertEqual((result.status, result.output), (NOT_FOUND, ""), result)
+        self.assertIn(f"a collect was cut short; let its owner open it once, or copy it together with {disk}/fleet.db-journal", result.errors)
+
+    def test_output_that_cannot_be_written(self):
+        self.collect(self.good())
+        name = self.fingerprint("crash")
+        for words in ["top"], ["top", "--html"], ["top", "--json"], ["show", name], ["show", "--html", name]:
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run([operator_case.options.tool, *words, self.database], stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                                        timeout=operator_case.LIMIT_S)
+            self.assertEqual((result.returncode, result.stderr), (NOT_FOUND, "launchguard: standard output: it cannot be written: No space left on device\n"), words)
+
+    def test_full_disk(self):
+        disk = self.small_disk("256k")
         for number in range(1, 601):
             self.copy("abort" if number > 500 else "clean", "d", number, machine="6" * 32)
         devices = self.write_copies()
@@ -568,8 +697,10 @@ class BadInput(FleetCase):
         self.check_database()
 
     def test_words(self):
-        for words in [], ["--into", self.database], [self.directory], ["--into", self.database, "--device", "", self.directory]:
+        for words in ([], ["--into", self.database], [self.directory], ["--into", self.database, "--device", "", self.directory], ["--into", "", self.directory],
+                      ["--into", self.database, "--debug-dir", self.directory / "none", self.directory]):
             self.assertEqual(self.tool("collect", *words).status, USAGE, words)
+        self.assertEqual(self.tool("top", "-n", "0", self.database).status, USAGE)
         self.assertFalse(self.database.exists())
 
     def test_the_program_beside(self):
@@ -607,7 +738,7 @@ class Documentation(FleetCase):
             title = part.split("\n", 1)[0]
             cells = re.findall(r"^\| (`[^|]*) \|", part, flags=re.MULTILINE)
             named[title] = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
-        tables = {name for (name,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'grdb_migrations'")}
+        tables = {name for (name,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table'")}
         for table in tables:
             self.assertEqual(sorted(named[table]), sorted(self.columns(table)), table)
         views = {name for (name,) in self.query("SELECT name FROM sqlite_master WHERE type = 'view'")}
@@ -698,19 +829,9 @@ class Long(FleetCase):
 
     def collect_on_terminal(self, devices):
         start = time.monotonic()
-        master, terminal = pty.openpty()
-        process = subprocess.Popen([operator_case.options.tool, "collect", "--into", self.database, devices], stdout=subprocess.PIPE, stderr=terminal, text=True)
-        self.addCleanup(process.kill)
-        os.close(terminal)
-        shown = b""
-        try:
-            while part := os.read(master, 4096):
-                shown += part
-        except OSError:
-            pass  # the terminal is closed
-        os.close(master)
-        output = process.communicate(timeout=operator_case.LIMIT_S)[0]
-        self.assertEqual((process.returncode, output.count(f"{self.COUNT} of them new")), (0, 1), output)
+        shown, status = self.on_terminal(["collect", "--into", self.database, devices])
+        shown, words, rest = shown.partition(f"{self.COUNT} runs in ".encode())
+        self.assertEqual((status, rest.count(f"{self.COUNT} of them new".encode())), (0, 1), words + rest)
         return shown, time.monotonic() - start
 
     def interrupt(self, devices):

@@ -82,7 +82,7 @@ import Testing
 
     @Test func typesInTheMessagesOfAllCrashesAreDemangled() throws {
         var reports = [try Reader(path: Self.path).run()]
-        Symbolicator.demangleMessages(of: &reports)
+        Symbolicator([]).demangleMessages(of: &reports)
         #expect(reports[0].otherCrashes?[0].messages?[1].demangled == "std::runtime_error")
     }
 

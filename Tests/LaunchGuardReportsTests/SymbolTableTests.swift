@@ -133,6 +133,49 @@ import Testing
         }
     }
 
+    /// A file of some megabytes may repeat and overlap its parts, and costs no more than its bytes.
+    @Test(.timeLimit(.minutes(1)), arguments: ["names", "tables", "notes"]) func partsThatOverlapCostNoMore(kind: String) {
+        let count = 65000
+        let bytes: [UInt8]
+        switch kind {
+        case "names":
+            bytes = Self.file(sections: [(3, 1 << 22)] + Array(repeating: (1, 0), count: count), content: Array(repeating: 65, count: 1 << 22))
+        case "tables":
+            let symbol: [UInt8] = [1, 0, 0, 0, 0x12, 0, 1, 0, 0, 0x10] + Array(repeating: 0, count: 7) + [0x10] + Array(repeating: 0, count: 6)
+            let symbols = Array(repeatElement(symbol, count: 100_000).joined())
+            bytes = Self.file(sections: Array(repeating: (2, symbols.count), count: count), content: symbols)
+        default: bytes = Self.file(sections: Array(repeating: (7, 65536), count: 4096), content: Array(repeating: 0, count: 65536))
+        }
+        let file = ELFFile(bytes: bytes)
+        #expect(file.sections().count > 4000)
+        #expect(file.buildID() == nil)
+        _ = SymbolTables(of: file, at: [0x1800])
+    }
+
+    /// Sections of a type and a size that all begin at the same bytes.
+    private static func file(sections: [(type: UInt8, size: Int)], content: [UInt8]) -> [UInt8] {
+        func little(_ value: Int, _ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        let header = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + little(0, 11) + little(62, 2) + little(1, 4) + little(0, 16) + little(64 + content.count, 8)
+            + little(0, 10) + little(64, 2) + little(sections.count, 2) + little(0, 2)
+        return header + content
+            + sections.flatMap { little(0, 4) + [$0.type] + little(0, 19) + little(64, 8) + little($0.size, 8) + little(0, 24) }
+    }
+
+    /// As `__libc_start_main@@GLIBC_2.34` in the debug file of a library.
+    @Test func versionsAreNoPartOfAName() throws {
+        let programs = try Programs.made()
+        let source = """
+            __attribute__((used)) static int number(int n) { return n; }
+            __asm__(".symver number, _ZN2db4openEi@@DB_1");
+
+            """
+        try programs.folder.write(Array(source.utf8), "db.c")
+        try programs.folder.write(Array("DB_1 { global: *; };\n".utf8), "db.map")
+        try programs.run("cc -shared -fPIC -Wl,--version-script=db.map db.c -o db.so; nm db.so | grep -q _ZN2db4openEi@@DB_1")
+        let function = try #require(Self.functions(of: programs.path("db.so")).first { $0.name.hasPrefix("_ZN2db4openEi") })
+        #expect(try Self.tables(of: programs.path("db.so"), at: [function.start]).functions[function.start]?.name == "_ZN2db4openEi")
+    }
+
     // MARK: - Support
 
     struct Function: Hashable {

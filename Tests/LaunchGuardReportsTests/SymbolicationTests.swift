@@ -118,7 +118,16 @@ import Testing
         ("St6vectorIiSaIiEE", "std::vector<int, std::allocator<int>>"),
     ] as [(String, String?)])
     func namesOfTypesAreDemangled(mangled: String, name: String?) {
-        #expect(Demangler.typeName(mangled)?.replacing("> >", with: ">>") == name)
+        #expect(Demangler(program: nil).typeNames(of: [mangled])[mangled]?.replacing("> >", with: ">>") == name)
+    }
+
+    /// 400 letters that stand for 2^36 words.
+    private static let endless = "_Z1f1AIiiE" + "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ".map { "S_IS\($0)_S\($0)_E" }.joined()
+
+    @Test(.timeLimit(.minutes(3))) func aNameWithoutAnEndCostsNoOtherOneItsOwn() {
+        let names = ["_ZN1a1B1fEv", Self.endless, "_ZN1a1B1gEv", "main", "$s1t2DBV4openyS2iF"]
+        let found = Demangler(program: [Tool.path, "demangle"]).names(of: Set(names))
+        #expect(names.map { found[$0] } == ["a::B::f()", names[1], "a::B::g()", "main", "DB.open(_:)"])
     }
 
     @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed"))

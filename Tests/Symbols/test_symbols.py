@@ -162,6 +162,19 @@ class Golden(SymbolCase):
             self.assertEqual(names, names[:1] * len(names))
 
 
+    def test_a_name_without_an_end(self):
+        """Some hundred letters, which stand for 2^36 words."""
+        name = "_Z1f1AIiiE" + "".join(f"S_IS{digit}_S{digit}_E" for digit in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        source = self.folder / "endless.c"
+        source.write_text(f'__attribute__((noinline)) int f(volatile int *where) __asm__("{name}");\nint f(volatile int *where) {{ return *where; }}\n'
+                          '__attribute__((noinline)) int g(volatile int *where) __asm__("_ZN4shop1gEPVi");\nint g(volatile int *where) { return f(where) + 1; }\n'
+                          "int main(void) { return g(0) + 1; }\n")
+        run = self.died(self.build("endless", f"gcc -O1 -fno-ipa-cp -fno-ipa-sra '{source}'"))
+        for way in ways() + ["builtin"]:
+            found = [function for function, _, _ in self.symbols(self.inspect(run, "--symbolizer", way), "endless")]
+            self.assertEqual(found, [name, "shop::g(int volatile*)", "main"], way)
+
+
 class Separate(SymbolCase):
     """The symbols are elsewhere than in the program."""
 

@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-bdCaLUN2LogQe5xs1FiEwesQxNxptx3onbfQgWpKcak="
+    static let digest = "sha256-o1SMNe9GOHFl3e+hyOizkVwA2q70cF1Wm0S7Lmrs/lM="
 
     static let text: StaticString = #"""
 
@@ -59,7 +59,7 @@ enum HTMLStyle {
         .registers { grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); } .registers div { display: grid; grid-template-columns: 4.5rem 1fr; }
 
         .frames { list-style: none; border: 1px solid var(--line); border-radius: .4rem; overflow: hidden; }
-        .frames li { display: grid; grid-template-columns: 3.1rem 10rem minmax(0, 1fr); gap: .1rem .7rem; padding: .32rem .7rem; border-top: 1px solid var(--line); }
+        .frames li { display: grid; grid-template-columns: minmax(3.1rem, max-content) 10rem minmax(0, 1fr); gap: .1rem .7rem; padding: .32rem .7rem; border-top: 1px solid var(--line); }
         .frames li:first-child { border-top: 0; }
         .frames li > span, .frames li > code, .frames li > p, .gap { color: var(--dim); }
         .frames p { overflow-wrap: anywhere; } .frames b { color: var(--text); font-weight: 500; }
@@ -101,7 +101,7 @@ enum HTMLStyle {
         .ladder span { display: block; color: var(--dim); font-size: 13px; } .ladder .rung { stroke: var(--constants); stroke-width: 4; stroke-linecap: round; }
         .ladder .next .rung { stroke: var(--doubtful); } .ladder .marker { fill: var(--doubtful); }
         table { border-collapse: collapse; font-size: 13px; } th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-top: 1px solid var(--line); }
-        td { min-width: 6rem; } .figures td { min-width: 0; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
+        td { min-width: 6rem; } .figures td { min-width: 0; } .figures td[data-label=Cause] { min-width: 12rem; overflow-wrap: anywhere; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
 
         .filters { display: flex; flex-wrap: wrap; gap: .6rem 1.5rem; align-items: end; }
         fieldset { border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .4rem; } legend, .search label { color: var(--dim); padding: 0 0 .25rem; }
@@ -126,7 +126,7 @@ enum HTMLStyle {
         @media (max-width: 48rem) { .axis .far { display: block; } }
         @media (max-width: 40rem) {
           body > * { padding-inline: .8rem; } section { padding: .8rem .8rem 1rem; }
-          .frames li { grid-template-columns: 2.4rem minmax(0, 1fr); gap: 0 .5rem; } .frames li > p, .frames li > details { grid-column: 2; }
+          .frames li { grid-template-columns: minmax(2.4rem, max-content) minmax(0, 1fr); gap: 0 .5rem; } .frames li > p, .frames li > details { grid-column: 2; }
           .log li { grid-template-columns: 7rem minmax(0, 1fr); gap: 0 .7rem; } .log li > :last-child { grid-column: 1 / -1; } .log .end { display: flex; }
           .log .when { text-align: left; }
           .message { flex-direction: column; gap: 0; } .message pre { align-self: start; }
