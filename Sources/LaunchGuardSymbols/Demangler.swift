@@ -24,8 +24,8 @@ package final class Demangler: Sendable {
         self.program = program
     }
 
-    /// The short forms, for example "Database.open(_:)". A name that is not mangled, or is too much,
-    /// is its own.
+    /// The short forms, for example "Database.open(_:)". A name that is not mangled, or is too
+    /// much, is its own.
     func names(of names: Set<String>) -> [String: String] {
         state.withLock { state in
             var rest = names.filter { state.known[$0] == nil && Self.isMangled($0) }.sorted()[...]
@@ -77,8 +77,8 @@ package final class Demangler: Sendable {
         return name.utf8.count <= max(16384, mangled.utf8.count) ? name : mangled
     }
 
-    /// C++ types, for example "std::runtime_error" for "St13runtime_error"; without those names that
-    /// are not of a type.
+    /// C++ types, for example "std::runtime_error" for "St13runtime_error"; without those names
+    /// that are not of a type.
     func typeNames(of mangled: Set<String>) -> [String: String] {
         // The demangler knows only symbols. The symbol of the type's name contains the type.
         let (symbol, prefix) = ("_ZTS", "typeinfo name for ")

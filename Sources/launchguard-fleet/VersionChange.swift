@@ -13,7 +13,7 @@ struct VersionChange: Encodable {
     var newRuns: Int
     var oldTotal: Int
     var newTotal: Int
-    /// The fingerprint in the older version, where it was another one: the code has moved since.
+    /// The fingerprint in the older version, where it was another one: the code has changed since.
     var oldFingerprint: String?
 
     /// Nil: neither version has such a run.
@@ -47,8 +47,8 @@ struct VersionPair {
     /// By application.
     private var totals: [String: (old: Int, new: Int)] = [:]
     private var runs: [String: (old: Int, new: Int)] = [:]
-    /// By the fingerprint in the newer version, that in the older one of what moved.
-    private var moved: [String: String] = [:]
+    /// By the fingerprint in the newer version, that in the older one where the code has changed.
+    private var older: [String: String] = [:]
 
     init(_ database: Database, _ old: String, _ new: String) throws {
         (self.old, self.new) = (old, new)
@@ -66,7 +66,7 @@ struct VersionPair {
         for fingerprints in causes.values {
             let gone = fingerprints.filter { runs[$0]?.new == 0 }, new = fingerprints.filter { runs[$0]?.old == 0 }
             // Of several it is not known which became which.
-            if gone.count == 1, new.count == 1 { moved[new[0]] = gone[0] }
+            if gone.count == 1, new.count == 1 { older[new[0]] = gone[0] }
         }
     }
 
@@ -77,8 +77,8 @@ struct VersionPair {
 
     /// Nil: there is nothing to compare, or another fingerprint stands for it.
     func change(of group: FingerprintGroup) -> VersionChange? {
-        guard let total = totals[group.app], total.old > 0, total.new > 0, let own = runs[group.fingerprint], !moved.values.contains(group.fingerprint) else { return nil }
-        let before = moved[group.fingerprint]
+        guard let total = totals[group.app], total.old > 0, total.new > 0, let own = runs[group.fingerprint], !older.values.contains(group.fingerprint) else { return nil }
+        let before = older[group.fingerprint]
         return VersionChange(
             oldRuns: before.flatMap { runs[$0]?.old } ?? own.old, newRuns: own.new, oldTotal: total.old, newTotal: total.new, oldFingerprint: before)
     }

@@ -362,6 +362,17 @@ class Top(FleetCase):
             self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
 
     def test_code_that_moved(self):
+        """Functions with the same code have the same fingerprint in two builds, without symbols."""
+        victim = pathlib.Path(operator_case.options.victim)
+        folder = self.directory / "devices/m"
+        for program, version in (victim, "1"), (victim.parent / "later" / victim.name, "2"):
+            operator_case.run([program, folder, version, "divide"])
+        self.collect(folder)
+        places = {row[0] for row in self.query("SELECT place FROM run")}
+        self.assertEqual(len(places), 2, places)  # addresses, as it moved
+        self.assertEqual([group["change"]["kind"] for group in self.top("--version", "1..2")], ["same"])
+
+    def test_code_that_changed(self):
         """The same crash in two builds is one, where the function is known."""
         victim = pathlib.Path(operator_case.options.victim)
         folder = self.directory / "devices/d"
