@@ -8,8 +8,8 @@ struct LLVMSymbolizer: Hashable, Sendable {
     /// What comes before the arguments of `llvm-symbolizer`.
     var command: [String] = []
 
-    /// The program in its usual place: in PATH, beside the Swift compiler, or in Debian's LLVM
-    /// folders, the newest first.
+    /// The program in its usual place: beside the Swift compiler, where it knows what that compiler
+    /// writes, in PATH, or in Debian's LLVM folders, the newest first.
     static func find(
         _ name: String = "llvm-symbolizer", environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> LLVMSymbolizer? {
@@ -20,7 +20,7 @@ struct LLVMSymbolizer: Hashable, Sendable {
         }
         let versions = (try? files.contentsOfDirectory(atPath: "/usr/lib"))?.filter { $0.hasPrefix("llvm-") } ?? []
         let newestFirst = versions.sorted { Int($0.dropFirst(5)) ?? 0 > Int($1.dropFirst(5)) ?? 0 }
-        let folders = paths + [besideSwift].compactMap(\.self) + newestFirst.map { "/usr/lib/\($0)/bin" }
+        let folders = [besideSwift].compactMap(\.self) + paths + newestFirst.map { "/usr/lib/\($0)/bin" }
         return folders.map { $0 + "/" + name }.first(where: files.isExecutableFile(atPath:)).map { LLVMSymbolizer(program: $0) }
     }
 

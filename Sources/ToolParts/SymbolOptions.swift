@@ -7,7 +7,7 @@ import Synchronization
 package struct SymbolOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What finds lines of the source: llvm (llvm-symbolizer in PATH, beside swift, or in /usr/lib/llvm-*), swift (a part of this tool), "
+            "What finds lines of the source: llvm (llvm-symbolizer beside swift, in PATH, or in /usr/lib/llvm-*), swift (a part of this tool), "
                 + "the name or path of a program that answers as llvm-symbolizer does, builtin (functions alone, without lines), or none. "
                 + "Default: llvm where it is there, or else swift.",
             valueName: "way"))

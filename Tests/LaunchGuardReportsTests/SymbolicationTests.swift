@@ -99,11 +99,17 @@ import Testing
         #expect(symbols.contains { $0.name.contains("addressesOfCallers()") && $0.line != nil })
     }
 
-    @Test func theSymbolizerIsFoundInPATHFirst() throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write(Array("#!/bin/sh\n".utf8), "llvm-symbolizer")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        #expect(LLVMSymbolizer.find(environment: ["PATH": "/nonexistent:\(folder.path):/usr/bin"])?.program == path)
+    @Test func theSymbolizerIsThatOfTheToolchainOrInPATH() throws {
+        func program(_ name: String, in folder: TemporaryFolder) throws -> String {
+            let path = try folder.write(Array("#!/bin/sh\n".utf8), name)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            return path
+        }
+        let folder = try TemporaryFolder(), toolchain = try TemporaryFolder()
+        let ordinary = try program("llvm-symbolizer", in: folder), newer = try program("llvm-symbolizer", in: toolchain)
+        _ = try program("swift", in: toolchain)
+        #expect(LLVMSymbolizer.find(environment: ["PATH": "/nonexistent:\(folder.path):/usr/bin"])?.program == ordinary)
+        #expect(LLVMSymbolizer.find(environment: ["PATH": "\(folder.path):\(toolchain.path)"])?.program == newer)
     }
 
     @Test(arguments: [
