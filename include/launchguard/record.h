@@ -172,7 +172,7 @@ typedef struct lg_stack_info {
 /** Where a frame is in its function, by the unwind tables of the program that died: known without
  *  symbols, and the same in each build that has the same code for the function. */
 typedef struct lg_function {
-    uint32_t offset;          /**< of the instruction that is looked up, from its begin */
+    uint32_t offset;          /**< bytes from the begin of the function to the instruction */
     uint32_t size;            /**< of the function, in bytes */
 } lg_function;
 

@@ -30,7 +30,7 @@ struct lg__cfi_row {
     uint8_t cfa_register;
     uint8_t return_column;
     uint8_t signal_frame; /* the caller was interrupted, not at a call */
-    struct lg__function function; /* where the address is in it */
+    struct lg__function function; /* the one that holds the address */
     uint32_t count;
     struct lg__cfi_rule rules[LG__CFI_COLUMNS];
 };

@@ -151,8 +151,8 @@ bool lg__caller_is_one(uint64_t pc);
  * it. Only on the thread whose crash is being recorded, also for the stacks of others. */
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
-/* Behind that walk: its functions, behind its stored pcs, as many as there is room for in so many
- * words of `frames->pcs`. Returns their bytes. */
+/* After that walk: puts the functions of its first frames behind its stored pcs, as many as
+ * `words`, the room of `frames->pcs`, can hold. Returns the bytes that they take. */
 size_t lg__unwind_dwarf_functions(const struct lg__frames *frames, uint32_t words);
 /* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. */
 int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX]);
