@@ -43,6 +43,12 @@ void rest(unsigned ms)
     while (nanosleep(&left, &left) != 0) {}
 }
 
+void pass_time(unsigned ms, const char *why)
+{
+    (void)why;
+    rest(ms);
+}
+
 unsigned count_threads(void)
 {
     unsigned count = 0;

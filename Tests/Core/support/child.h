@@ -23,8 +23,19 @@ void jump_out(int signal);
 
 /* CLOCK_MONOTONIC. */
 uint64_t now_ns(void);
-/* Sleep at least this long, whatever interrupts the sleep. */
+
+/* Wait until the condition holds. A child that waits in vain is ended by its hard limit. Safe in a
+ * signal handler. */
+#define wait_until(condition)                                                                                                                        \
+    do {                                                                                                                                             \
+        while (!(condition))                                                                                                                         \
+            rest(1);                                                                                                                                 \
+    } while (0)
+/* Sleep at least this long, whatever interrupts the sleep. Only for wait_until(), and for a thread
+ * that paces itself in a loop. */
 void rest(unsigned ms);
+/* Sleep where the time itself is what the test is about: `why` says in what respect. */
+void pass_time(unsigned ms, const char *why);
 
 unsigned count_threads(void);
 /* All threads but this one. */
