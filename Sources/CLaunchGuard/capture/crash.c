@@ -331,6 +331,7 @@ struct lg__crash *lg__crash_promote(struct lg__crash *brief)
     atomic_store(&full->deadline_ns, 0);
     atomic_store(&full->left_ns, 0);
     atomic_store(&full->handler_ns, atomic_load(&brief->handler_ns));
+    atomic_store(&full->visits, atomic_load(&brief->visits));
     atomic_store(&full->timer, atomic_load(&brief->timer));
     memcpy(&full->tid, &brief->tid, sizeof *full - offsetof(struct lg__crash, tid));
     full->owes = false;

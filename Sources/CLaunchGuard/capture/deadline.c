@@ -210,20 +210,14 @@ static enum finding finding_of(enum lg__place place)
     return place == LG__PLACE_INSIDE ? INSIDE : place == LG__PLACE_OUTSIDE ? OUTSIDE : UNKNOWN;
 }
 
-/* The thread may be in the handler of a question, which runs on the alternate stack as well: from
- * the question until it was let go. */
-static bool may_answer(const struct lg__crash *crash)
-{
-    const enum lg__answer answer = lg__question_answer(LG__ASKER_WATCH, LG__QUESTION_LOOK);
-    return lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK) ||
-           ((answer == LG__ANSWER_ASKED || answer == LG__ANSWER_STANDS) && lg__question_slot(LG__ASKER_WATCH, LG__QUESTION_LOOK)->tid == crash->tid);
-}
-
-/* By the kernel's word about a thread that sleeps: a question would end its sleep. */
+/* By the kernel's word about a thread that sleeps: a question would end its sleep. No answer where
+ * the thread may have slept in the handler of a question, which may run on the alternate stack, as
+ * an earlier handler does. */
 static enum finding look_asleep(const struct lg__crash *crash)
 {
-    uint64_t sp;
-    if (!lg__thread_sleeps(crash->tid, &sp) || (may_answer(crash) && !lg__thread_is_asked(crash->tid)))
+    uint64_t sp, pc, before, after;
+    if (!lg__question_is_outside(crash, 0, &before) || !lg__thread_sleeps(crash->tid, &sp, &pc) ||
+        !lg__question_is_outside(crash, pc, &after) || after != before)
         return NO_ANSWER;
     const enum lg__place place = lg__place_by_stack(crash, sp);
     return place == LG__PLACE_UNKNOWN ? NO_ANSWER : finding_of(place);

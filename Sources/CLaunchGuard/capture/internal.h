@@ -219,11 +219,9 @@ void lg__thread_capture(struct lg__thread *slot, const void *ucontext);
 bool lg__thread_describe(struct lg__thread *slot);
 /* 1: the thread blocks the question, 0: it does not, −1: it is gone. */
 int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state);
-/* The thread is in a system call: its stack pointer at the call. false: the thread is in none, or
- * the kernel does not show it. */
-bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp);
-/* A question waits for the thread, which is not in the handler of one. */
-bool lg__thread_is_asked(int32_t tid);
+/* The thread waits in the kernel, in a system call or for a page: its stack pointer and pc. false:
+ * the thread runs, or the kernel does not show them. */
+bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp, uint64_t *ret_pc);
 /* Walk the thread's stack, which stands still or may be wrong; commits the second part. */
 void lg__thread_walk(struct lg__thread *slot);
 /* That walk crashed: commit its frames so far. */

@@ -1,6 +1,7 @@
 #include "capture/place.h"
 
 #include "capture/internal.h"
+#include "capture/question.h"
 
 /* The overflow of an alternate stack shows at most this far below the stack. */
 #define OVERFLOW_REACH UINT64_C(65536)
@@ -72,4 +73,5 @@ void lg__place_enter(struct lg__crash *crash, const void *frame, const void *uco
     crash->altstack_low = sp >= low && sp < low + altstack->ss_size ? low : 0;
     lg__altstack_bounds(&crash->stack_low, &crash->stack_high);
     crash->handler_sp = sp;
+    lg__question_visited(crash);
 }

@@ -43,6 +43,10 @@ static struct lg__os_disposition libc_action LG__SMALL;
  * alternate stack, as an earlier handler does, and is none. NULL: no question is being answered. */
 static __thread const void *interrupted __attribute__((tls_model("initial-exec")));
 
+/* The handler marks its begin in these bytes, which lie on one page. */
+#define ENTRY_BYTES UINT64_C(64)
+#define VISIT_BITS 16
+
 void lg__question_forget(void)
 {
     for (unsigned i = 0; i < LG__ASKERS; i++) {
@@ -125,6 +129,37 @@ static bool is_wanted_elsewhere(const void *ucontext)
     return lg__capture_busy() || lg__crash_entered || context.pc == (uint64_t)(uintptr_t)lg__fixed.on_crash;
 }
 
+/* The calling thread, as no other one has it, above the bits of a count. */
+static uint64_t visitor(void)
+{
+    return (uint64_t)(uintptr_t)&interrupted / sizeof interrupted << VISIT_BITS;
+}
+
+void lg__question_visited(struct lg__crash *crash)
+{
+    atomic_store(&crash->visits, visitor() | (interrupted != NULL));
+}
+
+/* Begin or end: the count of each crash of this thread changes. A slot may go to another thread's
+ * crash at any moment. */
+static void visit(void)
+{
+    for (struct lg__crash *crash = lg__crash_slots; crash < lg__crash_slots + LG__CRASHES; crash++) {
+        uint64_t is = atomic_load(&crash->visits);
+        while (is >> VISIT_BITS << VISIT_BITS == visitor()) {
+            const uint64_t next = visitor() | ((is + 1) & ((UINT64_C(1) << VISIT_BITS) - 1));
+            if (atomic_compare_exchange_weak(&crash->visits, &is, next))
+                break;
+        }
+    }
+}
+
+bool lg__question_is_outside(const struct lg__crash *crash, uint64_t pc, uint64_t *ret_visits)
+{
+    *ret_visits = atomic_load(&crash->visits);
+    return *ret_visits % 2 == 0 && pc - (uint64_t)(uintptr_t)lg__question_handler >= ENTRY_BYTES;
+}
+
 /* With the context of what the thread does outside of this handler. */
 static void answer_question(uint32_t asker, uint32_t place, uint32_t turn, const void *ucontext)
 {
@@ -146,29 +181,42 @@ static void answer_question(uint32_t asker, uint32_t place, uint32_t turn, const
     }
 }
 
-__attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info, void *ucontext)
+/* true: a crash asked. */
+static bool handle(int signal, siginfo_t *info, void *ucontext)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
     if (info->si_code == SI_TIMER) {
-        lg__fixed.on_deadline(value, interrupted ? interrupted : ucontext);
-        return;
+        lg__fixed.on_deadline(value, interrupted);
+        return false;
     }
     /* libc's own use of the signal */
     if (info->si_code != SI_QUEUE || info->si_pid != lg__fixed.pid) {
         if (libc_action.handler > (uintptr_t)SIG_IGN)
             ((void (*)(int, siginfo_t *, void *))libc_action.handler)(signal, info, ucontext);
-        return;
+        return false;
     }
     if (asker >= LG__ASKERS || place >= askers[asker].places)
-        return;
+        return false;
+    answer_question(asker, place, turn, ucontext);
+    return asker == LG__ASKER_CRASH;
+}
+
+__attribute__((noinline, aligned(64))) void lg__question_handler(int signal, siginfo_t *info, void *ucontext)
+{
     /* A thread that was let go may not have left yet when the next question comes. */
     const void *const outer = interrupted;
-    interrupted = outer ? outer : ucontext;
-    answer_question(asker, place, turn, ucontext);
-    interrupted = outer;
-    if (asker == LG__ASKER_CRASH)
-        leave(asker, ucontext);
+    if (!outer) {
+        interrupted = ucontext;
+        visit();
+    }
+    const bool leaves = handle(signal, info, ucontext);
+    if (!outer) {
+        visit();
+        interrupted = NULL;
+    }
+    if (leaves)
+        leave(LG__ASKER_CRASH, ucontext);
 }
 
 void lg__question_answer_crash(uint32_t places, const void *ucontext)

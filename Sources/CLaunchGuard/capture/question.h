@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/crash.h"
 #include "store/format.h"
 
 /* The askers work at the same time: each has places, slots and turns of its own. */
@@ -75,6 +76,11 @@ void lg__question_wait_left(enum lg__asker asker, uint64_t until_ns);
 /* ---- on a thread that is asked. Handler. ---- */
 
 void lg__question_handler(int signal, siginfo_t *info, void *ucontext);
+/* A crash of the calling thread begins to count the begins and the ends of that handler there. */
+void lg__question_visited(struct lg__crash *crash);
+/* By that count, the thread of a crash, which stopped at `pc`, is not in that handler. A count that
+ * has changed since means that the thread went on meanwhile. On any thread. */
+bool lg__question_is_outside(const struct lg__crash *crash, uint64_t pc, uint64_t *ret_visits);
 
 /* ---- on a thread that waits in the handler of its own crash. Handler. ---- */
 

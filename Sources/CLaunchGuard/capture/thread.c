@@ -103,20 +103,10 @@ static bool read_place(const char *text, uint64_t *ret_sp, uint64_t *ret_pc)
     return true;
 }
 
-bool lg__thread_is_asked(int32_t tid)
-{
-    char text[LG__FILES_STATUS_BYTES];
-    uint64_t pending = 0;
-    if (read_file(tid, "status", text, sizeof text))
-        lg__os_number(lg__os_text_after(text, "SigPnd"), 16, &pending);
-    return pending & LG__QUESTION_BIT;
-}
-
-bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp)
+bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp, uint64_t *ret_pc)
 {
     char text[256];
-    uint64_t pc;
-    return read_file(tid, "syscall", text, sizeof text) && read_place(text, ret_sp, &pc);
+    return read_file(tid, "syscall", text, sizeof text) && read_place(text, ret_sp, ret_pc);
 }
 
 bool lg__thread_describe(struct lg__thread *slot)

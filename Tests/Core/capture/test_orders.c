@@ -881,38 +881,72 @@ static void test_watched_meanwhile(void **state)
 
 /* ---- the handler of a question runs on the alternate stack, too: it is no earlier handler ---- */
 
-static void hook_before_answer(const char *point)
+static _Atomic unsigned jumps, looks, looked, deadlines, standing;
+
+/* The watch thread looks after the program has jumped, however long the jump takes. */
+static void look_after_jump(const char *point)
 {
-    if (strcmp(point, "thread: asked") == 0)
-        rest(400);
+    if (strcmp(point, "watch: looks") == 0) {
+        await(&jumps, 1);
+        atomic_fetch_add(&looks, 1);
+    }
 }
 
-static _Atomic unsigned looked;
+/* The thread sleeps in that handler while the watch thread looks more often than an end takes. */
+static void hook_before_answer(const char *point)
+{
+    look_after_jump(point);
+    if (strcmp(point, "thread: asked") == 0)
+        await(&looks, 8);
+}
+
+/* The question is closed by then, and the next deadline has come: the handler begins late. The
+ * timer of the crash cannot look meanwhile. */
+static void hook_after_close(const char *point)
+{
+    look_after_jump(point);
+    if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&deadlines, 1) == 1)
+        atomic_store(&looks, 0);
+    if (strcmp(point, "thread: asked") == 0) {
+        block_question(SIG_BLOCK);
+        await(&deadlines, 2);
+        await(&looks, 8);
+        block_question(SIG_UNBLOCK);
+    }
+}
 
 /* The timer of the crash looks from inside that handler, more often than an end takes. */
 static void hook_look_inside(const char *point)
 {
+    look_after_jump(point);
     if (strcmp(point, "deadline: over") == 0 && lg__os_tid() == getpid())
         atomic_fetch_add(&looked, 1);
     while (strcmp(point, "thread: asked") == 0 && atomic_load(&looked) < 6 && lg__capture_busy()) {}
 }
 
-static _Atomic unsigned looks, standing;
-
 /* The answer comes between two looks of the watch thread: the next one finds a thread that sleeps
  * there. */
 static void hook_between_looks(const char *point)
 {
-    if (strcmp(point, "watch: looks") == 0 && atomic_fetch_add(&looks, 1) == 1) {
+    look_after_jump(point);
+    if (strcmp(point, "watch: looks") == 0 && atomic_load(&looks) == 2) {
+        uint64_t sp, pc;
         await(&standing, 1);
-        rest(50);
+        wait_until(lg__thread_sleeps(getpid(), &sp, &pc));
     }
     while (strcmp(point, "thread: asked") == 0 && atomic_load(&looks) < 2) {}
     if (strcmp(point, "snapshot: stands") == 0)
         atomic_fetch_add(&standing, 1);
 }
 
-static const struct jumped { void (*hook)(const char *point); } jumped[] = { { hook_before_answer }, { hook_look_inside }, { hook_between_looks } };
+static const struct jumped { void (*hook)(const char *point); } jumped[] = {
+    { hook_before_answer }, { hook_after_close }, { hook_look_inside }, { hook_between_looks }
+};
+
+static bool is_handled(void)
+{
+    return (atomic_load(&lg__fixed.options.run.record->outcome) & ((1u << LG__OUTCOME_BITS) - 1)) == LG__OUTCOME_HANDLED;
+}
 
 static void body_jumped_answers_slowly(void *argument)
 {
@@ -921,8 +955,8 @@ static void body_jumped_answers_slowly(void *argument)
     start(LONG_MS, 100);
     lg__fault_hook = how->hook;
     survive_by_jumping();
-    while (lg__capture_busy()) {}
-    rest(500); /* the watch thread stores the outcome right behind */
+    atomic_store(&jumps, 1);
+    while (!is_handled()) {}
     _exit(0);
 }
 

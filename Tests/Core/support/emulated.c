@@ -20,15 +20,15 @@
 #include "capture/capture.h"
 #include "os/os.h"
 
-bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp);
+bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp, uint64_t *ret_pc);
 bool __wrap_lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
 bool __real_lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
 bool __wrap_lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 bool __real_lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 
-bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp)
+bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp, uint64_t *ret_pc)
 {
-    (void)tid, (void)ret_sp;
+    (void)tid, (void)ret_sp, (void)ret_pc;
     return false;
 }
 
