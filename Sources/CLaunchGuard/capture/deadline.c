@@ -13,7 +13,7 @@
 #define LOOKS 3
 #define LOOKS_APART_NS UINT64_C(20000000)
 /* An exit waits this long for a look of the watch thread. */
-#define EXIT_NS UINT64_C(200000000)
+#define EXIT_NS LG_PATIENCE(UINT64_C(200000000))
 /* At an exit: for a thread that is just ending. */
 #define ENDING_TRIES 20
 #define ENDING_NS UINT64_C(1000000)
@@ -25,7 +25,7 @@
 
 /* A crashed thread that does not take signals, as in a page fault of a file system that does not
  * answer, is ended this long after its deadline. */
-#define KILL_NS UINT64_C(1000000000)
+#define KILL_NS LG_PATIENCE(UINT64_C(1000000000))
 
 /* ---- on the crashed thread ---- */
 

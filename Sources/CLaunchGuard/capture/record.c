@@ -8,7 +8,7 @@
 #define RECRASHES_MAX 8u
 
 /* The record waits at most this long for text that was written to standard error just before. */
-#define TAIL_WAIT_NS UINT64_C(100000000)
+#define TAIL_WAIT_NS LG_PATIENCE(UINT64_C(100000000))
 
 /* The stages in their order, with two walks that are part of a commit: libunwind walks where our
  * own walk crashed, and the stacks of the other threads are walked. */

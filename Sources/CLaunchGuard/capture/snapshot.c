@@ -12,9 +12,9 @@
 #include "store/crc32c.h"
 
 /* A snapshot takes at most this time, and no thread stands longer. */
-#define BOUND_NS UINT64_C(500000000)
+#define BOUND_NS LG_PATIENCE(UINT64_C(500000000))
 /* This part of the time is for the thread that matters, before the others are asked. */
-#define FIRST_NS UINT64_C(125000000)
+#define FIRST_NS LG_PATIENCE(UINT64_C(125000000))
 /* After this time the watch thread looks whether a crash has begun. */
 #define SLICE_NS UINT64_C(20000000)
 /* since_ns of the snapshot that is there; 0: none */

@@ -19,6 +19,7 @@
 #ifdef LG_FAULT_POINTS
 void (*lg__fault_hook)(const char *point);
 size_t lg__fault_page_bytes;
+unsigned lg__fault_patience = 1;
 #endif
 
 #ifndef sigev_notify_thread_id /* of the libc's that have no name for it */

@@ -7,6 +7,7 @@
 
 #include "capture/capture.h"
 #include "guard/guard.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "session/session.h"
 
@@ -14,7 +15,7 @@
  * of the program is left. */
 #define LOOK_NS UINT64_C(1000000000)
 /* lg_stop() waits for so long for a call of on_event that is under way. */
-#define CALL_NS UINT64_C(200000000)
+#define CALL_NS LG_PATIENCE(UINT64_C(200000000))
 
 /* of the switches; no code of the program runs under it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

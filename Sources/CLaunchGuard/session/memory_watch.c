@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "capture/capture.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "session/session.h"
 
@@ -16,7 +17,7 @@
 
 /* The watch thread takes the stacks. The program, which will free memory, is called after this time
  * at the latest. */
-#define STACKS_NS UINT64_C(600000000)
+#define STACKS_NS LG_PATIENCE(UINT64_C(600000000))
 
 enum stacks { STACKS_NONE, STACKS_WANTED, STACKS_TAKEN };
 

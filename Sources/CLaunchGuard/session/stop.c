@@ -1,11 +1,12 @@
 /* The ends that the program itself brings about: stop, exit(), and an end that it announces. */
 #include "capture/capture.h"
 #include "launchguard/simulate.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "session/session.h"
 
 /* exit() waits this long for what was written to standard error, where that goes through a pipe. */
-#define TAIL_WAIT_NS UINT64_C(1000000000)
+#define TAIL_WAIT_NS LG_PATIENCE(UINT64_C(1000000000))
 
 static void mark_end(struct lg_session *session, enum lg__ended how, int code)
 {

@@ -14,7 +14,7 @@
 #include "session/session.h"
 #include "store/spool.h"
 
-#define WAIT_NS UINT64_C(20000000)
+#define WAIT_NS LG_PATIENCE(UINT64_C(20000000))
 #define TURN_NS 1000000L
 
 /* What a witness may still explain. A record, or a mark of the program, is more than that. */
