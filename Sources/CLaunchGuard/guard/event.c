@@ -1,6 +1,7 @@
 /* One fault: the decision, and its traces. */
 #include "guard/guard.h"
 
+#include "os/fault_point.h"
 #include "os/os.h"
 
 static struct lg__guard_host host;
@@ -71,10 +72,15 @@ bool lg__event_claim(const struct lg__guard_fault *fault)
     const lg_guard_action action = decide(fault->guard_class, site, now);
     if (is_new)
         describe(site, fault, now);
-    if (lg__site_count(site, action, now)) {
+    const bool is_due = lg__site_is_due(site, action, now);
+    if (is_due) {
+        LG_FAULT_POINT("guard: breadcrumb");
         host.breadcrumb(level_of(action), fault->text, fault->fields, fault->field_count);
-        host.wake();
     }
+    /* From here on the program's callback may be called, and may end the process. */
+    lg__site_count(site, action, now);
+    if (is_due)
+        host.wake();
     if (action == LG_GUARD_ENDED)
         host.say(fault->guard_class, fault->text);
     if (action == LG_GUARD_ENDED && !fault->ucontext)

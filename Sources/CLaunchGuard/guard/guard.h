@@ -65,9 +65,11 @@ uint32_t lg__site_find(lg_guard_class guard_class, uint64_t address, bool *ret_n
 bool lg__site_spend(uint32_t site, uint64_t now);
 struct lg__guard_fault;
 void lg__site_describe(uint32_t site, const struct lg__guard_fault *fault, const uint64_t *frames, uint32_t frame_count, uint64_t now);
-/* Count it. Returns true where it is to be told now: the first of the site, the first for a second,
- * or the first with another action. Handler. */
-bool lg__site_count(uint32_t site, lg_guard_action action, uint64_t now);
+/* Whether an event has a breadcrumb: the first of the site, the first for a second, or the first
+ * with another action. Once for each event, before its count. Handler. */
+bool lg__site_is_due(uint32_t site, lg_guard_action action, uint64_t now);
+/* Count it: lg__site_take() finds the event from here on. Handler. */
+void lg__site_count(uint32_t site, lg_guard_action action, uint64_t now);
 /* The events of a site that on_event was not called for, as one event; false: there are none, or
  * the last call was less than a second ago, unless `at_once`. On an ordinary thread. */
 bool lg__site_take(uint32_t site, bool at_once, struct lg__site_event *ret_event);

@@ -84,7 +84,14 @@ void lg__site_describe(uint32_t index, const struct lg__guard_fault *fault, cons
     atomic_store_explicit(&site->commit, LG__COMMIT_GUARD, memory_order_release);
 }
 
-bool lg__site_count(uint32_t index, lg_guard_action action, uint64_t now)
+bool lg__site_is_due(uint32_t index, lg_guard_action action, uint64_t now)
+{
+    const bool is_other = atomic_exchange(&file->sites[index].action, (uint32_t)action) != (uint32_t)action;
+    uint64_t said = atomic_load(&memory[index].said_ns);
+    return (is_other || now - said >= SECOND_NS) && atomic_compare_exchange_strong(&memory[index].said_ns, &said, now);
+}
+
+void lg__site_count(uint32_t index, lg_guard_action action, uint64_t now)
 {
     struct lg__guard_site *site = &file->sites[index];
     const bool is_survived = action == LG_GUARD_SURVIVED;
@@ -92,11 +99,7 @@ bool lg__site_count(uint32_t index, lg_guard_action action, uint64_t now)
     atomic_fetch_add_explicit(&file->survived, is_survived, memory_order_relaxed);
     atomic_fetch_add_explicit(&site->survived, is_survived, memory_order_relaxed);
     atomic_store_explicit(&site->last_ns, now, memory_order_relaxed);
-    const bool is_other = atomic_exchange(&site->action, (uint32_t)action) != (uint32_t)action;
     atomic_fetch_add(&site->count, 1);
-    uint64_t said = atomic_load(&memory[index].said_ns);
-    const bool is_due = is_other || now - said >= SECOND_NS;
-    return is_due && atomic_compare_exchange_strong(&memory[index].said_ns, &said, now);
 }
 
 bool lg__site_take(uint32_t index, bool at_once, struct lg__site_event *ret)

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "guard/guard.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 
 static struct seen *seen;
@@ -324,6 +325,34 @@ static void test_sites(void **state)
 
 /* ---- who is told ---- */
 
+/* The thread that calls on_event finds no event whose breadcrumb is still to come: on_event may end
+ * the process. */
+static void take_events(const char *point)
+{
+    static struct lg__site_event event;
+    if (strcmp(point, "guard: breadcrumb") != 0)
+        return;
+    seen->calls++;
+    for (uint32_t site = 0; site < LG__GUARD_SITES; site++)
+        require(!lg__site_take(site, true, &event));
+}
+
+static void leave_breadcrumb_first(void *argument)
+{
+    (void)argument;
+    guard_with(STRING, LG_GUARD_SURVIVE, 0, NULL);
+    lg__fault_hook = take_events;
+    require(claim(1) == 1 && seen->calls == 1);
+}
+
+static void test_breadcrumb_first(void **state)
+{
+    (void)state;
+    memset(seen, 0, sizeof *seen);
+    expect_exit(leave_breadcrumb_first, NULL, 0);
+    expect_site(LG_GUARD_STRING, "a string is odd", LG_GUARD_SURVIVED, 1, 1);
+}
+
 #if !LG__KEEPS_THREAD
 static void crash_here(const lg_guard_event *event, void *user)
 {
@@ -517,6 +546,7 @@ int main(void)
         WITH_STATE(test_defaults),
         WITH_STATE(test_crash_in_event),
 #endif
+        WITH_STATE(test_breadcrumb_first),
         WITH_STATE(test_options),
         WITH_STATE(test_stop),
         WITH_STATE(test_live_changes),
