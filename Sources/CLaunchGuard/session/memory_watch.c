@@ -129,6 +129,7 @@ static void *watch_memory(void *argument)
         uint64_t pause = PAUSE_NS;
         if (stop == turn)
             break;
+        LG_FAULT_POINT("memory: looks");
         outlive_kills(host->run.state);
         if (sample_memory(&memory)) {
             uint64_t threshold = percent_of(memory.limit, watched.percent);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "launchguard/watch.h"
+#include "os/fault_point.h"
 
 #define BUSY_NS UINT64_C(300000000)
 #define MASKED_NS UINT64_C(100000000)
@@ -63,8 +64,7 @@ static void start_threads(void)
     in_thread(be_busy, NULL);
     in_thread(be_masked, NULL);
     figures->first = gettid();
-    while (figures->busy_ns < BUSY_NS || !figures->masked_ns)
-        rest(1);
+    wait_until(figures->busy_ns >= BUSY_NS && figures->masked_ns);
     figures->first_ns = own_cpu_ns();
 }
 
@@ -83,10 +83,10 @@ static void body_hangs(void *argument)
     options.hang_running_ms = 150;
     lg_session *session = start_with(options);
     (void)argument;
+    lg__fault_patience = 100;
     start_threads();
     lg_heartbeat(session);
-    while (!newest_snapshot(LG_SNAPSHOT_HANG, &snapshot))
-        rest(2);
+    wait_until(newest_snapshot(LG_SNAPSHOT_HANG, &snapshot));
     raise(SIGKILL);
 }
 
@@ -102,6 +102,7 @@ static void body_runs_short(void *leave_out)
     lg_options options = LG_OPTIONS_INIT;
     options.leave_out = leave_out ? LG_LEAVE_OUT_THREADS : 0;
     lg_session *session = start_with(options);
+    lg__fault_patience = 100;
     start_threads();
     if (lg_memory_watch(session, 1, die_near_limit, NULL) != LG_OK)
         _exit(93);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "launchguard/watch.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 
 #define LIMIT_BYTES 50331648u
@@ -75,8 +76,8 @@ static void leave_janitor(void)
         setsid();
         close(end[1]);
         (void)!read(end[0], &byte, 1);
-        for (int i = 0; i < 500 && rmdir(group) != 0; i++)
-            usleep(10000);
+        for (int i = 0; i < 5000 && rmdir(group) != 0; i++)
+            rest(10); /* the last child is still leaving the group */
         _exit(0);
     }
     close(end[0]);
@@ -113,8 +114,7 @@ static void body_eats(void *argument)
 {
     join_group();
     begin();
-    while (!newest_info().oom_known)
-        usleep(1000); /* the preparing thread reads it */
+    wait_until(newest_info().oom_known); /* the preparing thread reads it */
     static volatile char *block; /* the compiler must not leave out memory that is never read */
     size_t page = 0;
     while (!argument) {
@@ -295,12 +295,27 @@ static void on_memory(const lg_memory *memory, void *user)
     (void)!write(asked[1], right && said ? "y" : "n", 1);
 }
 
+static _Atomic unsigned looks;
+
+static void count_looks(const char *point)
+{
+    looks += strcmp(point, "memory: looks") == 0;
+}
+
+/* The watch has looked at the memory as it is now. */
+static void wait_for_look(void)
+{
+    const unsigned before = looks;
+    wait_until(looks >= before + 2);
+}
+
 static void begin_watched(void)
 {
     join_group();
     begin();
-    while (!newest_info().oom_known)
-        usleep(1000);
+    lg__fault_hook = count_looks;
+    lg__fault_patience = 100; /* the stacks of a busy machine are there before the callback, too */
+    wait_until(newest_info().oom_known);
     if (pipe2(asked, O_CLOEXEC) != 0 || lg_memory_watch(session, 70, on_memory, &asked) != LG_OK)
         _exit(93);
     if (lg_memory_watch(session, 70, on_memory, &asked) != LG_ERR_ALREADY)
@@ -322,8 +337,7 @@ static void body_is_warned(void *argument)
 {
     begin_watched();
     eat(20 * MIB);
-    /* longer than the watch thread sleeps: it has looked, and found no reason for a warning */
-    usleep(1500000);
+    wait_for_look();
     if (newest_info().memory_near_ns)
         _exit(90);
     eat(20 * MIB);
@@ -331,19 +345,18 @@ static void body_is_warned(void *argument)
     if (strcmp(argument, "eats on") == 0)
         eat(3 * (size_t)LIMIT_BYTES);
     if (strcmp(argument, "gives back") == 0) {
-        for (int looks = 0; looks < 2; looks++) /* near the limit again, without another callback */
-            for (uint64_t seen = newest_info().memory_near_ns; newest_info().memory_near_ns == seen;)
-                usleep(1000);
+        for (int marks = 0; marks < 2; marks++) { /* near the limit again, without another callback */
+            const uint64_t seen = newest_info().memory_near_ns;
+            wait_until(newest_info().memory_near_ns != seen);
+        }
         if (calls != 1)
             _exit(84);
         give_back();
-        while (newest_info().memory_near_ns)
-            usleep(1000);
+        wait_until(!newest_info().memory_near_ns);
         eat(40 * MIB); /* and the callback comes again */
         wait_for_callback();
         give_back();
-        while (newest_info().memory_near_ns)
-            usleep(1000);
+        wait_until(!newest_info().memory_near_ns);
     }
     raise(SIGKILL);
 }
@@ -388,6 +401,7 @@ static void body_beside_another(void *argument)
         begin();
     if (argument)
         eat(28 * MIB); /* more than half, and less than the warning */
+    const uint64_t before = newest_info().oom_kills;
     fflush(NULL);
     pid_t other = fork();
     if (other == 0) {
@@ -401,13 +415,10 @@ static void body_beside_another(void *argument)
     if (waitpid(other, &status, 0) != other || !WIFSIGNALED(status))
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 79);
     if (argument) {
-        uint64_t before = newest_info().oom_kills;
         eat(8 * MIB); /* near the limit now */
-        while (!newest_info().memory_near_ns || newest_info().oom_kills == before)
-            usleep(1000);
+        wait_until(newest_info().memory_near_ns && newest_info().oom_kills != before);
     }
-    while (newest_info().forked_ns) /* and not right after the fork */
-        usleep(1000);
+    wait_until(!newest_info().forked_ns); /* and not right after the fork */
     raise(SIGKILL);
 }
 
@@ -463,7 +474,7 @@ static void body_reads_much(void *argument)
         _exit(87); /* the files are not in memory: the test would prove nothing */
     if (exact.limit != LIMIT_BYTES || exact.used > LIMIT_BYTES / 2)
         _exit(86);
-    usleep(1500000);
+    wait_for_look();
     if (newest_info().memory_near_ns)
         _exit(85);
     raise(SIGKILL);
@@ -611,7 +622,7 @@ static void take_long(const lg_memory *memory, void *user)
 {
     (void)memory, (void)user;
     entered++;
-    usleep(200000);
+    pass_time(200, "lg_memory_unwatch() is called meanwhile, as a rule");
     returned++;
 }
 
@@ -633,8 +644,7 @@ static void body_unwatch(void *argument)
     for (int watch = 1; watch <= 3; watch++) {
         if (lg_memory_watch(session, 1, take_long, NULL) != LG_OK)
             _exit(72);
-        while (entered < watch)
-            usleep(1000);
+        wait_until(entered >= watch);
         if (lg_memory_unwatch(session) != LG_OK || returned != watch || newest_info().memory_near_ns)
             _exit(73);
     }
@@ -645,7 +655,7 @@ static void body_unwatch(void *argument)
     while ((status = lg_memory_watch(session, 100, take_long, NULL)) != LG_OK) {
         if (status != LG_ERR_ALREADY)
             _exit(75);
-        usleep(1000);
+        rest(1);
     }
     if (returned != 1 || newest_info().memory_near_ns || lg_memory_unwatch(session) != LG_OK || entered != 3)
         _exit(76);
@@ -685,8 +695,7 @@ static void body_arguments(void *argument)
      * in use. */
     if (lg_memory_watch(session, 1, NULL, NULL) != LG_OK)
         _exit(5);
-    while (!newest_info().memory_near_ns)
-        usleep(1000);
+    wait_until(newest_info().memory_near_ns);
     if (lg_stop(session) != LG_OK || lg_memory_watch(session, 90, NULL, NULL) != LG_ERR_CLOSED)
         _exit(6);
 }
