@@ -166,7 +166,8 @@ static void handler_passed(uint32_t sequence, const void *ucontext)
     const uint64_t word = crash ? atomic_load(&crash->word) : 0;
     struct lg__arch_fault context;
     lg__arch_fault(ucontext, &context);
-    if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) || may_stand(crash))
+    if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) || may_stand(crash) ||
+        lg__os_clock_ns(CLOCK_MONOTONIC) < atomic_load(&crash->handler_ns))
         return;
     const enum lg__place place = lg__place_by_stack(crash, context.sp);
     if (place == LG__PLACE_OUTSIDE)

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/deadline.h"
 #include "capture/internal.h"
 #include "os/fault_point.h"
 #include "session/session.h"
@@ -34,8 +35,7 @@ static void start(uint32_t deadline_ms, uint32_t handler_ms)
 
 static void await(_Atomic unsigned *count, unsigned least)
 {
-    while (atomic_load(count) < least)
-        usleep(500);
+    wait_until(atomic_load(count) >= least);
 }
 
 /* ---- a handler forks where the watch thread is about to be made ---- */
@@ -100,8 +100,7 @@ static void body_hang_after_crash(void *argument)
     if (argument)
         lg__fault_hook = hook_look_at_end;
     *(volatile char *)page = 1;
-    while (!atomic_load(&session->host.run.state->hang_ns))
-        usleep(1000);
+    wait_until(atomic_load(&session->host.run.state->hang_ns));
     _exit(0);
 }
 
@@ -134,6 +133,20 @@ static void survive_by_jumping(void)
     if (sigsetjmp(way_out, 1) == 0)
         crash();
     may_escape = false;
+}
+
+/* From here on a crash's handler has a short time: what the program is to do in that time is done,
+ * however long it took. */
+static void shorten_time(struct lg__crash *crash, uint32_t ms)
+{
+    const long timer = atomic_load(&crash->timer);
+    lg__fixed.options.handler_ms = ms;
+    if (timer >= 0) {
+        lg__os_timer_end(timer);
+        lg__deadline_arm_timer(crash);
+    }
+    lg__deadline_arm_handler(crash);
+    lg__capture_wake_watch();
 }
 
 static void *hangs_in_handler(void *argument)
@@ -268,18 +281,22 @@ static void test_needs_much(void **state)
 
 /* ---- work of other threads is no evidence about a crash whose handler still runs ---- */
 
+static _Atomic unsigned beaten;
+
 static void works_long(int number)
 {
     atomic_fetch_add(&inside, 1);
-    usleep(300000);
+    await(&beaten, 100);
     signal(number, SIG_DFL);
 }
 
 static void *beats(void *argument)
 {
     await(&inside, 1);
-    for (;; usleep(1000))
+    for (;; atomic_fetch_add(&beaten, 1)) {
         lg_heartbeat(session);
+        rest(1);
+    }
     return argument;
 }
 
@@ -426,34 +443,39 @@ static void test_no_pause(void **state)
 
 /* ---- the deadline of a crash that was left by longjmp comes while the next crash begins ---- */
 
-static _Atomic unsigned late;
+static _Atomic unsigned late, looked;
 
 static void hook_old_deadline(const char *point)
 {
-    if (strcmp(point, "deadline: over") == 0)
-        atomic_fetch_add(&late, 1);
-    else if (strcmp(point, "lock: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
-        usleep(400000); /* the watch looks after 200 ms */
+    if (strcmp(point, "lock: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1) {
+        lg__fixed.options.handler_ms = LONG_MS; /* of this crash */
+        pass_time(400, "the watch thread wakes at the deadline of the first crash");
+    }
 }
 
 /* The reverse order: the watch has found that the first crash is over, and the next crash begins
  * before the watch goes on. */
 static void hook_old_look(const char *point)
 {
-    if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&late, 1) == 0)
+    if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&late, 1) == 0) {
         await(&crashes, 2);
-    else if (strcmp(point, "lock: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
-        usleep(400000);
+    } else if (strcmp(point, "watch: looked") == 0 && atomic_load(&late)) {
+        atomic_fetch_add(&looked, 1);
+    } else if (strcmp(point, "lock: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1) {
+        lg__fixed.options.handler_ms = LONG_MS;
+        await(&looked, 1);
+    }
 }
 
 static void body_old_deadline(void *argument)
 {
     const stack_t none = { .ss_flags = SS_DISABLE };
     signal(SIGSEGV, jumps_or_dies);
-    start(LONG_MS, 200);
+    start(LONG_MS, LONG_MS);
     sigaltstack(&none, NULL); /* so that its longjmp leaves no earlier evidence */
     lg__fault_hook = argument ? hook_old_look : hook_old_deadline;
     survive_by_jumping();
+    shorten_time(&lg__crash_slots[0], 200);
     if (argument)
         await(&late, 1);
     survive_by_jumping();
@@ -484,8 +506,7 @@ static void body_cannot_tell(void *argument)
     start(LONG_MS, 100);
     sigaltstack(&none, NULL);
     survive_by_jumping();
-    while (argument && lg__capture_busy())
-        usleep(1000);
+    wait_until(!argument || !lg__capture_busy());
     in_thread(faults, NULL);
     for (;;)
         pause();
@@ -507,7 +528,7 @@ static void hook_one_recorder(const char *point)
     if (strcmp(point, "lock: taken") == 0) {
         if (atomic_fetch_add(&recorders, 1) != 0)
             _exit(90);
-        usleep(20000);
+        pass_time(20, "a second recorder would come");
     } else if (strcmp(point, "handler: recorded") == 0) {
         atomic_fetch_sub(&recorders, 1);
     }
@@ -560,8 +581,7 @@ static void body_blocks_and_hangs(void *argument)
 
 static void *ends_when_over(void *argument)
 {
-    while (lg__capture_busy())
-        usleep(1000);
+    wait_until(!lg__capture_busy());
     _exit(0);
     return argument;
 }
@@ -570,9 +590,10 @@ static void body_blocks_and_jumps(void *argument)
 {
     (void)argument;
     signal(SIGSEGV, jumps_or_dies);
-    start(LONG_MS, 100);
+    start(LONG_MS, LONG_MS);
     survive_by_jumping();
     block_everything();
+    shorten_time(&lg__crash_slots[0], 100);
     in_thread(ends_when_over, NULL);
     for (;;)
         pause();
@@ -584,10 +605,11 @@ static void body_jumps_without_stack(void *argument)
     const stack_t none = { .ss_flags = SS_DISABLE };
     (void)argument;
     signal(SIGSEGV, jumps_or_dies);
-    start(LONG_MS, 100);
+    start(LONG_MS, LONG_MS);
     sigaltstack(&none, NULL);
     survive_by_jumping();
     block_everything();
+    shorten_time(&lg__crash_slots[0], 100);
     in_thread(ends_when_over, NULL);
     for (;;)
         pause();
@@ -663,16 +685,30 @@ static void body_hang_after_jump(void *argument)
     start(LONG_MS, LONG_MS);
     lg_heartbeat(session);
     survive_by_jumping();
-    while (!atomic_load(&session->host.run.state->hang_ns))
-        usleep(1000);
+    wait_until(atomic_load(&session->host.run.state->hang_ns));
     _exit(0);
+}
+
+static void hook_count_looks(const char *point)
+{
+    if (strcmp(point, "watch: looks") == 0)
+        atomic_fetch_add(&looked, 1);
+}
+
+static void *ends_when_looked_at(void *argument)
+{
+    await(&looked, 3);
+    _exit(0);
+    return argument;
 }
 
 static void sleeps_long(int number)
 {
     (void)number;
     lg__capture_wake_watch();
-    _exit(sleep(3) == 0 ? 0 : 94);
+    in_thread(ends_when_looked_at, NULL);
+    pause();
+    _exit(94);
 }
 
 static void body_sleeps_long(void *argument)
@@ -680,6 +716,7 @@ static void body_sleeps_long(void *argument)
     (void)argument;
     signal(SIGSEGV, sleeps_long);
     start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_count_looks;
     crash();
 }
 
@@ -726,8 +763,7 @@ static void body_late_word(void *argument)
     await(&left, 1);
     *(volatile char *)page = 1;
     atomic_fetch_add(&over, 1);
-    while (!atomic_load(&session->host.run.state->hang_ns))
-        usleep(1000);
+    wait_until(atomic_load(&session->host.run.state->hang_ns));
     _exit(0);
 }
 
@@ -746,7 +782,7 @@ static const char *slow_point;
 static void hook_slow_answer(const char *point)
 {
     if (strcmp(point, slow_point) == 0)
-        rest(200);
+        pass_time(200, "longer than the watch thread waits for an answer");
 }
 
 static void body_answers_slowly(void *argument)
@@ -785,7 +821,7 @@ static _Atomic unsigned held;
 static void hook_first_answer(const char *point)
 {
     if (strcmp(point, "question: writes") == 0 && atomic_fetch_add(&held, 1) == 0)
-        rest(2500);
+        pass_time(2500, "longer than a question stands");
 }
 
 /* A thread that runs is questioned, where a sleeping one on an alternate stack is not. */
@@ -856,6 +892,7 @@ static void hides_for_ever(int number)
 {
     (void)number;
     block_question(SIG_BLOCK);
+    shorten_time(&lg__crash_slots[0], 100);
     for (;;) {}
 }
 
@@ -863,11 +900,10 @@ static void body_watched_meanwhile(void *argument)
 {
     (void)argument;
     signal(SIGSEGV, hides_for_ever);
-    start(LONG_MS, 100);
+    start(LONG_MS, LONG_MS);
     lg_heartbeat(session);
     in_thread(faults, NULL);
-    while (!atomic_load(&session->host.run.state->hang_ns))
-        usleep(1000);
+    wait_until(atomic_load(&session->host.run.state->hang_ns));
     _exit(0);
 }
 
@@ -881,21 +917,17 @@ static void test_watched_meanwhile(void **state)
 
 /* ---- the handler of a question runs on the alternate stack, too: it is no earlier handler ---- */
 
-static _Atomic unsigned jumps, looks, looked, deadlines, standing;
+static _Atomic unsigned looks, deadlines, standing;
 
-/* The watch thread looks after the program has jumped, however long the jump takes. */
-static void look_after_jump(const char *point)
+static void count_looks(const char *point)
 {
-    if (strcmp(point, "watch: looks") == 0) {
-        await(&jumps, 1);
-        atomic_fetch_add(&looks, 1);
-    }
+    atomic_fetch_add(&looks, strcmp(point, "watch: looks") == 0);
 }
 
 /* The thread sleeps in that handler while the watch thread looks more often than an end takes. */
 static void hook_before_answer(const char *point)
 {
-    look_after_jump(point);
+    count_looks(point);
     if (strcmp(point, "thread: asked") == 0)
         await(&looks, 8);
 }
@@ -904,7 +936,7 @@ static void hook_before_answer(const char *point)
  * timer of the crash cannot look meanwhile. */
 static void hook_after_close(const char *point)
 {
-    look_after_jump(point);
+    count_looks(point);
     if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&deadlines, 1) == 1)
         atomic_store(&looks, 0);
     if (strcmp(point, "thread: asked") == 0) {
@@ -918,7 +950,7 @@ static void hook_after_close(const char *point)
 /* The timer of the crash looks from inside that handler, more often than an end takes. */
 static void hook_look_inside(const char *point)
 {
-    look_after_jump(point);
+    count_looks(point);
     if (strcmp(point, "deadline: over") == 0 && lg__os_tid() == getpid())
         atomic_fetch_add(&looked, 1);
     while (strcmp(point, "thread: asked") == 0 && atomic_load(&looked) < 6 && lg__capture_busy()) {}
@@ -928,7 +960,7 @@ static void hook_look_inside(const char *point)
  * there. */
 static void hook_between_looks(const char *point)
 {
-    look_after_jump(point);
+    count_looks(point);
     if (strcmp(point, "watch: looks") == 0 && atomic_load(&looks) == 2) {
         uint64_t sp, pc;
         await(&standing, 1);
@@ -952,10 +984,10 @@ static void body_jumped_answers_slowly(void *argument)
 {
     const struct jumped *how = argument;
     signal(SIGSEGV, jumps_or_dies);
-    start(LONG_MS, 100);
+    start(LONG_MS, LONG_MS);
     lg__fault_hook = how->hook;
     survive_by_jumping();
-    atomic_store(&jumps, 1);
+    shorten_time(&lg__crash_slots[0], 100);
     while (!is_handled()) {}
     _exit(0);
 }
@@ -973,10 +1005,18 @@ static void test_jumped_answers_slowly(void **state)
 
 /* ---- a thread that recovered stands still for the record of another thread's crash ---- */
 
+/* The watch thread begins to look while the thread stands, beyond the time of its handler. */
 static void hook_long_record(const char *point)
 {
-    if (strcmp(point, "threads: asked") == 0)
-        rest(1000);
+    if (strcmp(point, "watch: looks") == 0) {
+        await(&recorders, 1);
+        atomic_fetch_add(&looks, 1);
+    }
+    if (strcmp(point, "threads: asked") == 0) {
+        atomic_store(&recorders, 1);
+        await(&looks, 1);
+        pass_time(400, "longer than the looks that end a process take");
+    }
 }
 
 static void ignores(int number)
@@ -997,15 +1037,16 @@ static void body_stands_for_record(void *argument)
     (void)argument;
     signal(SIGSEGV, jumps_or_dies);
     signal(SIGBUS, ignores);
-    start(LONG_MS, 400);
+    start(LONG_MS, LONG_MS);
     survive_by_jumping(); /* has the full record, so that the crash of the other thread is brief */
+    lg__fault_hook = hook_long_record;
     in_thread(recovers_and_runs, NULL);
     await(&crashes, 1);
+    shorten_time(&lg__crash_slots[1], 100);
+    lg__fixed.options.handler_ms = LONG_MS; /* of the crash that comes next */
     lg_heartbeat(session); /* the first crash is over: the next one gets the full record */
-    lg__fault_hook = hook_long_record;
     raise(SIGBUS);
-    while (lg__capture_busy())
-        usleep(1000);
+    wait_until(!lg__capture_busy());
     _exit(0);
 }
 
@@ -1078,7 +1119,7 @@ static void hook_waits_for_processor(const char *point)
         return;
     atomic_store(&crashes, 1);
     await(&recorders, 1);
-    usleep(300000);
+    pass_time(300, "longer than another thread leaves the lock to a thread without a number");
 }
 
 static void *faults_behind(void *argument)
