@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/deadline.h"
 #include "capture/internal.h"
 #include "capture/capture.h"
 #include "os/fault_point.h"
@@ -51,8 +52,7 @@ static volatile sig_atomic_t runs, go;
 static void *wait_and_fault(void *argument)
 {
     runs = 1;
-    while (!go)
-        usleep(100);
+    wait_until(go);
     return fault_too(argument);
 }
 
@@ -65,16 +65,21 @@ static void hook(const char *point)
     case ABORT: abort();
     case KILL: raise(SIGKILL); break;
     case HANG:
-        for (;;)
-            pause();
+        /* the time for the record ends soon, but not before the stages that come first are done */
+        lg__deadline_disarm();
+        lg__fixed.options.deadline_ms = 300;
+        atomic_store(&lg__crash_current()->deadline_ns, 0);
+        lg__deadline_arm(lg__crash_current());
+        lg__deadline_arm_signal(lg__crash_current());
+        hang(0);
+        break;
     case OTHER_THREAD:
         go = 1;
         /* the other thread is stopped, and would not come to its crash */
         if (attack.last_stage >= LG_STAGE_THREADS)
-            usleep(20000);
+            pass_time(20, "a thread that runs would have come to its crash");
         else
-            while (lg__fixed.options.run.record->note_count == 0)
-                usleep(100);
+            wait_until(lg__fixed.options.run.record->note_count != 0);
         break;
     }
 }
@@ -83,13 +88,11 @@ static void body(void *argument)
 {
     (void)argument;
     lg_options options = LG_OPTIONS_INIT;
-    /* a thread has a tenth of the deadline for its answer */
-    options.deadline_ms = attack.action == OTHER_THREAD ? 10000 : 1000;
     options.spare_walk = 1;
     start_with(options);
+    lg__fault_patience = 100; /* SIGKILL ends a crash that takes no signals long after its deadline */
     pthread_create(&other, NULL, wait_and_fault, NULL);
-    while (!runs)
-        rest(1);
+    wait_until(runs);
     lg__fault_hook = hook;
     crash();
 }
@@ -181,15 +184,16 @@ static void test_no_pages(void **state)
 static void hook_slow_copy(const char *point)
 {
     if (strcmp(point, "tail: read") == 0)
-        usleep(40000);
+        pass_time(40, "the crash comes meanwhile");
 }
 
 static void body_slow_copy(void *argument)
 {
     (void)argument;
     lg__fault_hook = hook_slow_copy;
+    lg__fault_patience = 100;
     start_keeping_stderr();
-    usleep(30000);
+    wait_until(others_sleep()); /* the thread that copies as well */
     fprintf(stderr, "the last words\n");
     crash();
 }
@@ -258,7 +262,7 @@ static void hook_slow(const char *point)
     if (strcmp(point, attack.point) != 0)
         return;
     reached = 1;
-    usleep(20000);
+    pass_time(20, "what would not wait goes on meanwhile");
 }
 
 static void body_slow_answers(void *argument)
@@ -327,7 +331,7 @@ static volatile unsigned turns;
 static void *turn(void *argument)
 {
     for (;; turns++)
-        usleep(1000);
+        rest(1);
     return argument;
 }
 
@@ -339,14 +343,13 @@ static void body_released_late(void *argument)
     signal(SIGSEGV, jump_out);
     start_with(options);
     pthread_create(&thread, NULL, turn, argument);
-    while (!turns)
-        rest(1);
+    wait_until(turns);
     lg__fault_hook = hook_slow;
     for (volatile int i = 0; i < 2; i++)
         if (sigsetjmp(escape, 1) == 0)
             crash();
-    for (unsigned seen = turns; turns <= seen + 10;)
-        usleep(1000);
+    const unsigned seen = turns;
+    wait_until(turns > seen + 10);
     _exit(0);
 }
 
@@ -390,11 +393,11 @@ static void body_last_words(void *argument)
 {
     (void)argument;
     start_keeping_stderr();
-    usleep(30000);
+    lg__fault_patience = 100;
+    wait_until(others_sleep());
     lg__fault_hook = hook_slow;
     (void)!write(STDERR_FILENO, "the last words\n", 15);
-    while (!reached) /* the bytes are read from the pipe by then, and not written */
-        usleep(100);
+    wait_until(reached); /* the bytes are read from the pipe by then, and not written */
     exit(0);
 }
 
@@ -517,14 +520,13 @@ static void hook_look(const char *point)
     if (strcmp(point, "finish: threads released") != 0)
         return;
     lg__capture_wake_watch();
-    usleep(50000);
+    pass_time(50, "the watch thread looks, as a rule");
 }
 
 static void body_look_between(void *argument)
 {
     (void)argument;
     lg_options options = LG_OPTIONS_INIT;
-    options.deadline_ms = 300;
     options.handler_ms = 500;
     signal(SIGSEGV, hang);
     start_with(options);

@@ -68,8 +68,7 @@ static void body_loader_lock(void *argument)
     lg_session *session = start_session();
     lg_modules_refresh(session);
     pthread_create(&thread, NULL, hold_loader_lock, argument);
-    while (!atomic_load(&loader_held))
-        usleep(1000);
+    wait_until(atomic_load(&loader_held));
     die_null_read();
 }
 
@@ -248,14 +247,14 @@ static void expect_refused(const struct refusal *refusal)
 {
     state_make();
     struct death death = run_child(body_refused, (void *)(uintptr_t)refusal);
-    assert_false(death.late);
-    assert_true(WIFSIGNALED(death.status) ? WTERMSIG(death.status) == SIGSEGV : WEXITSTATUS(death.status) == 128 + SIGSEGV);
+    const bool ended = WIFSIGNALED(death.status) ? WTERMSIG(death.status) == SIGSEGV : WEXITSTATUS(death.status) == 128 + SIGSEGV;
     lg_reader *reader = newest_run();
-    lg_crash_info crash;
-    assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
-    assert_int_equal(crash.signal, SIGSEGV);
-    assert_int_equal(crash.stages & 14, 14);
-    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    lg_crash_info crash = { .signal = 0 };
+    const lg_status found = lg_reader_crash(reader, &crash), verified = lg_reader_verify(reader, NULL, NULL);
+    if (death.late || !ended || found != LG_OK || crash.signal != SIGSEGV || (crash.stages & 14) != 14 || verified != LG_OK)
+        fail_msg("%zu system calls from %d on, refused by %x: status %x after %.0f ms%s, %s, signal %d, stages %x, %s", refusal->count,
+                 luxuries[refusal->first], refusal->how, death.status, death.ms, death.late ? " by the limit" : "", lg_status_name(found), crash.signal,
+                 crash.stages, lg_status_name(verified));
     lg_reader_close(reader);
 }
 
@@ -321,7 +320,7 @@ static void test_full_queue(void **state)
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
     assert_int_equal(info.silent, 1);
-    assert_true(info.waited_ns < 3000000000); /* a tenth of the deadline is 6 s */
+    assert_true(info.waited_ns < 5500000000); /* a tenth of the deadline is 6 s */
     lg_reader_close(reader);
 }
 
