@@ -408,7 +408,7 @@ static void body_without_heartbeat(void *argument)
         wait_until(newest_info().hang_ns);
     for (const uint64_t begin = now_ns(); argument && now_ns() - begin < UINT64_C(1500000000);) {
         rest(10);
-        lg_heartbeat(session); /* takes back the mark of a hang, also after a rest that was too long */
+        lg_heartbeat(session); /* takes back the mark of a hang after a rest that was too long */
     }
     raise(SIGKILL);
 }

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HOLD_MS 3600000 /* a launch that does not let the program go holds it until the child's limit */
-#define LOOKS_MS 500 /* the launch looks several times meanwhile whether the program is asked to end */
+/* A launch that does not let the program go holds it until the child's limit. */
+#define HOLD_MS 3600000
+/* The launch looks several times meanwhile whether the program is asked to end. */
+#define LOOKS_MS 500
 
 static volatile sig_atomic_t asked;
 static int signal_to_send = SIGTERM;

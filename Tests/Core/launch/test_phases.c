@@ -159,8 +159,8 @@ static void test_consent(void **state)
           "needs-repair;protect a;protect b;yes;repairing;small;checking;a;b;normal;");
     /* The consent covers the second attempt, but not another rung that needs one of its own. */
     state_restore();
-    lives(LIFE(.options.report_after = 9, EXPIRES, .options.on_status = status_says_yes_once, .small_flags = LG_REPAIR_CONSENT, .large_flags = LG_REPAIR_CONSENT, .in_small = FAIL,
-               .after = FINISH), 0,
+    lives(LIFE(.options.report_after = 9, EXPIRES, .options.on_status = status_says_yes_once, .small_flags = LG_REPAIR_CONSENT,
+               .large_flags = LG_REPAIR_CONSENT, .in_small = FAIL, .after = FINISH), 0,
           "needs-repair;yes;protect a;protect b;repairing;small;needs-repair;repairing;small;needs-repair;checking;a;b;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     assert_true(stored().events & LG_EVENT_EXPIRED);

@@ -8,7 +8,7 @@
 uint64_t now_ns(void);
 
 /* Wait until the condition holds. A process that waits in vain, child or test, names the condition
- * on standard error and exits with IN_VAIN before a hard limit ends it. Safe in a signal handler. */
+ * on standard error and exits with IN_VAIN before its hard limit. Safe in a signal handler. */
 #define IN_VAIN 124
 #define wait_until(condition)                                                                                                                        \
     do {                                                                                                                                             \
