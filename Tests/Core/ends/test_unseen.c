@@ -387,8 +387,8 @@ static uint64_t used_ns(void)
     return (uint64_t)used.tv_sec * SECOND_NS + (uint64_t)used.tv_nsec;
 }
 
-/* Where the limit is near the program burns in pieces until the mark is there: at full speed a watch
- * thread that gets no processor for a tenth of a second would come too late. */
+/* Near its limit the program burns in pieces until the mark is there: at full speed a watch thread
+ * that gets no processor for a tenth of a second would come too late. */
 static void body_burns(void *argument)
 {
     rlim_t hard = (rlim_t)(uintptr_t)argument;
