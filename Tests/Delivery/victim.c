@@ -19,6 +19,8 @@
 #include <launchguard/delivery.h>
 #include <launchguard/launch.h>
 
+#include "waits.h"
+
 static lg_session *session;
 static lg_launch *launch;
 static lg_delivery_options options = LG_DELIVERY_OPTIONS_INIT;
@@ -41,13 +43,6 @@ static void pump(uint32_t left_ms, void *user)
     (void)left_ms;
     (void)user;
     pumped++;
-}
-
-static void sleep_ms(long ms)
-{
-    struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
 }
 
 /* ---- options ---- */
@@ -134,25 +129,25 @@ static void children(void)
     printf("children: %s\n", found < 0 && errno == ECHILD ? "none" : "some");
 }
 
+static int has_line(const char *path, const char *line)
+{
+    char read[1024];
+    int found = 0;
+    FILE *file = fopen(path, "re");
+    while (file && !found && fgets(read, sizeof read, file))
+        found = strstr(read, line) != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
 /* Wait until an agent waits for the end of this process. */
 static void wait_for_witness(const char *state)
 {
-    char path[4096], line[1024], text[64];
+    char path[4096], text[64];
     snprintf(path, sizeof path, "%s/spool/agent.log", state);
     snprintf(text, sizeof text, "waiting for the end of process %d\n", (int)getpid());
-    for (int i = 0; i < 3000; i++) {
-        FILE *log = fopen(path, "re");
-        while (log && fgets(line, sizeof line, log))
-            if (strstr(line, text)) {
-                fclose(log);
-                return;
-            }
-        if (log)
-            fclose(log);
-        sleep_ms(20);
-    }
-    fputs("no agent waits for this program\n", stderr);
-    exit(3);
+    wait_until(has_line(path, text));
 }
 
 static void loop_for_ever(void)
@@ -190,7 +185,7 @@ static void step_forward(char *step)
     else if (strcmp(step, "witness") == 0)
         wait_for_witness(state_directory);
     else if (strcmp(step, "sleep") == 0)
-        sleep_ms(strtol(value, NULL, 0));
+        pass_time((unsigned)strtoul(value, NULL, 0), "the test names it");
     else if (strcmp(step, "stop") == 0)
         say(step, lg_stop(session));
     else if (strcmp(step, "loop") == 0)
@@ -228,7 +223,7 @@ static void pass(const char *point)
         dprintf(file, "%s\n", point);
         close(file);
     } else if (strncmp(text, "slow:", 5) == 0 && strcmp(text + 5, point) == 0) {
-        sleep(5);
+        pass_time(5000, "others meet the program in the middle of a call");
     } else if (strcmp(text, point) == 0) {
         kill(getpid(), SIGKILL);
     }

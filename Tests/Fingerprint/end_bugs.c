@@ -3,6 +3,7 @@
 #include "bugs.h"
 
 #include <assert.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -72,7 +73,7 @@ static void from_elsewhere(int signal_number, long after_turns)
     turns = mmap(NULL, sizeof *turns, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fork() == 0) {
         while (*turns < (unsigned long)after_turns && getppid() == parent)
-            usleep(1000);
+            poll(NULL, 0, 1);
         kill(parent, signal_number);
         _exit(0);
     }

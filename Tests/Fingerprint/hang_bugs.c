@@ -1,6 +1,7 @@
 /* Hangs: a thread kills the program once LaunchGuard has the stack of the hang. */
 #include "bugs.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@ static void *kill_in_hang(void *unused)
 {
     (void)unused;
     while (!hangs())
-        usleep(5000);
+        poll(NULL, 0, 5);
     kill(getpid(), SIGKILL);
     return NULL;
 }
@@ -39,17 +40,17 @@ KEPT void take(long which)
 }
 static void hang_lock(long which) { begin(); take(which); STAY; }
 
-KEPT void poll_for_ever(useconds_t first, useconds_t second)
+KEPT void poll_for_ever(int first_ms, int second_ms)
 {
     for (;;) {
-        usleep(first);
+        poll(NULL, 0, first_ms);
         STAY;
-        usleep(second);
+        poll(NULL, 0, second_ms);
         STAY;
     }
 }
 /* At the first rest, or at the second. */
-static void hang_polls(long which) { begin(); poll_for_ever(which == 1 ? 1000000000 : 1, which == 1 ? 1 : 1000000000); STAY; }
+static void hang_polls(long which) { begin(); poll_for_ever(which == 1 ? -1 : 0, which == 1 ? 0 : -1); STAY; }
 
 const struct bug hang_bugs[] = {
     { "hang", hang_spin, 0 },

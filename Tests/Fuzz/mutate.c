@@ -19,7 +19,7 @@
 
 #include "store/crc32c.h"
 
-#define SECONDS_MAX 20 /* for one damage; more means hung */
+#define SECONDS_MAX 60 /* for one damage; more means hung */
 #define ROOM (1u << 20)
 
 static char path[64];

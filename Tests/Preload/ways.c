@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "waits.h"
+
 extern char **environ;
 static const char *self;
 
@@ -232,9 +234,8 @@ static void healers(long microseconds)
     }
     /* All of them have left the handler of their first fault, which has the whole record. */
     for (int i = 0; i < HEALERS; i++)
-        while (atomic_load(&healed[i]) < 250)
-            usleep(100);
-    usleep((useconds_t)microseconds);
+        wait_until(atomic_load(&healed[i]) >= 250);
+    pass_us((unsigned)microseconds, "the fault comes at any moment");
     fault();
 }
 

@@ -14,6 +14,7 @@ import programs  # finds the modules of the other tests
 from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
+SUPPORT = HERE.parent / "Core/support"
 MODULES = ["ends", "signals", "records", "descendants", "restart"]
 SERVICES = ["services", "services_runtimes", "services_postgres"]
 
@@ -21,7 +22,8 @@ SERVICES = ["services", "services_runtimes", "services_postgres"]
 def build(source, *options):
     """A program of this folder."""
     path = pathlib.Path(folder.name) / (pathlib.Path(source).stem + "".join(options))
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", *options, "-o", path, HERE / source], check=True)
+    waits = ["-D_GNU_SOURCE=", "-pthread", "-I", SUPPORT, SUPPORT / "child.c"]
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", *options, *waits, "-o", path, HERE / source], check=True)
     return str(path)
 
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/fault_point.h"
 #include "read/crashes.h"
 #include "read/internal.h"
 #include "store/crc32c.h"
@@ -60,8 +61,10 @@ static bool hold_run(int file, const char *path, const struct stat *info)
 {
     const struct timespec wait = { 0, 1000000 };
     struct stat now;
-    for (int tries = 0; tries < HOLD_TRIES && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; tries++)
+    for (int tries = 0; tries < HOLD_TRIES && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; tries++) {
+        LG_FAULT_POINT("reader: waits for a start");
         nanosleep(&wait, NULL);
+    }
     return lstat(path, &now) == 0 && now.st_ino == info->st_ino && now.st_dev == info->st_dev;
 }
 

@@ -3,10 +3,10 @@
  *   leave    it ends at once
  *   stay     it takes the lock, and does nothing
  *   deliver  it takes the lock; what is in spool/new goes to spool/sent, requests are deleted, and
- *            ended runs are marked as reported
+ *            ended runs are marked as reported; then there is a file "passed"
  *
  * While it lives it follows another plan as soon as there is one.
- * It adds a line with its pid to the file "agents", and ends after a minute whatever happens. */
+ * It adds a line with its pid to the file "agents", and ends after two minutes whatever happens. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "session/run_words.h"
 #include "store/crc32c.h"
 #include "store/map.h"
@@ -74,7 +75,7 @@ static bool plans(const char *what)
 
 int main(int count, char **arguments)
 {
-    alarm(60);
+    alarm(120);
     if (count != 3 || strcmp(arguments[1], "--state") != 0 || chdir(arguments[2]) != 0)
         return 2;
     lg__crc32c_init();
@@ -85,11 +86,12 @@ int main(int count, char **arguments)
     int lock = open("spool/agent", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (!lg__map_lock(lock))
         return 0;
-    for (;; usleep(10000)) {
+    for (;; rest(1)) {
         if (!plans("deliver"))
             continue;
         each("runs", settle_run);
         each("spool/requests", drop_request);
         each("spool/new", send_one);
+        close(open("passed", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     }
 }

@@ -12,8 +12,6 @@
 
 #include "store/crc32c.h"
 
-#define PATIENCE_MS 10000
-
 void write_text(const char *name, const char *text)
 {
     int file = open(state_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -51,23 +49,23 @@ unsigned agents_started(void)
     return count;
 }
 
-bool agents_come(unsigned count)
+void await_agents(unsigned count)
 {
-    for (int ms = 0; ms < PATIENCE_MS && agents_started() < count; ms += 10)
-        rest(10);
-    return agents_started() >= count;
+    wait_until(agents_started() >= count);
 }
 
-bool agent_lives(void)
+static bool agent_lives(void)
 {
-    bool lives = false;
-    for (int ms = 0; ms < PATIENCE_MS && !lives; ms += 10, rest(10)) {
-        int spool = open(state_path("spool"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        lives = spool >= 0 && lg__spool_agent_lives(spool);
-        if (spool >= 0)
-            close(spool);
-    }
+    int spool = open(state_path("spool"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool lives = spool >= 0 && lg__spool_agent_lives(spool);
+    if (spool >= 0)
+        close(spool);
     return lives;
+}
+
+void await_living_agent(void)
+{
+    wait_until(agent_lives());
 }
 
 unsigned entries_in(const char *folder)

@@ -21,10 +21,10 @@ bool is_there(const char *name);
 void plan(const char *what);
 /* How many agents were started so far. */
 unsigned agents_started(void);
-/* Wait until so many were, at most ten seconds. */
-bool agents_come(unsigned count);
-/* Wait until an agent lives, at most ten seconds. */
-bool agent_lives(void);
+/* Wait until so many were. */
+void await_agents(unsigned count);
+/* Wait until an agent lives. */
+void await_living_agent(void);
 
 /* Entries of a folder of the spool. */
 unsigned entries_in(const char *folder);

@@ -139,7 +139,7 @@ static void test_requests(void **state)
     (void)state;
     plan("stay");
     expect_exit(body_requests, NULL, 0);
-    assert_true(agents_come(1));
+    await_agents(1);
 }
 
 int main(void)

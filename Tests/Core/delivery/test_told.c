@@ -49,16 +49,13 @@ static lg_launch *begin_launch(lg_session *session, lg_finish finish)
 
 static void await_calls(unsigned count)
 {
-    for (int i = 0; i < 1000 && atomic_load(&told->calls) < count; i++)
-        rest(10);
+    wait_until(atomic_load(&told->calls) >= count);
     REQUIRE(atomic_load(&told->calls) == count, 64);
 }
 
 static void await_empty(void)
 {
-    for (int i = 0; i < 1000 && entries_in("sent"); i++)
-        rest(10);
-    REQUIRE(entries_in("sent") == 0, 65);
+    wait_until(entries_in("sent") == 0);
 }
 
 static void body_marked(void *argument)
@@ -68,7 +65,7 @@ static void body_marked(void *argument)
     put_report("sent", 12, 2);
     put_report("sent", 11, 3);
     lg_launch *launch = begin_launch(session, LG_FINISH_MARK);
-    rest(1500); /* more than one look */
+    pass_time(1500, "the watch looks once a second");
     REQUIRE(atomic_load(&told->calls) == 0, 72);
     REQUIRE(lg_launch_finished(launch) == LG_OK, 73);
     await_calls(2);
@@ -109,7 +106,7 @@ static void body_not_finished(void *argument)
     lg_session *session = start_told();
     put_report("sent", 11, 3);
     begin_launch(session, LG_FINISH_MARK);
-    rest(1500);
+    pass_time(1500, "the watch looks once a second");
 }
 
 static void test_not_finished(void **state)
@@ -129,7 +126,7 @@ static void body_crashes(void *argument)
     if (atomic_load(&told->calls) == 0)
         put_report("sent", 11, 3);
     begin_launch(session, LG_FINISH_TIME);
-    rest(60000);
+    wait_for_ever(NULL);
 }
 
 static void body_after_crashes(void *argument)

@@ -401,13 +401,14 @@ static void body_without_heartbeat(void *argument)
 {
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     session = start_session();
-    options.heartbeat_ms = argument ? 500 : 40;
+    options.heartbeat_ms = argument ? 1000 : 40;
     if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
         _exit(98);
-    for (int i = 0; i < 100 && (argument || !newest_info().hang_ns); i++) {
-        if (argument)
-            lg_heartbeat(session);
-        usleep(10000);
+    if (!argument)
+        wait_until(newest_info().hang_ns);
+    for (const uint64_t begin = now_ns(); argument && now_ns() - begin < UINT64_C(1500000000);) {
+        rest(10);
+        lg_heartbeat(session); /* takes back the mark of a hang after a rest that was too long */
     }
     raise(SIGKILL);
 }
@@ -758,8 +759,7 @@ static void body_captures_nothing(void *argument)
         lg_launch_begin(launch) != LG_OK || lg_thread_register() != LG_OK || lg_heartbeat(session) != LG_OK)
         _exit(91);
     struct lg__snapshot *hang = &session->host.run.snapshots->snapshots[LG_SNAPSHOT_HANG - 1];
-    while (!atomic_load(&hang->counted)) /* the watch has done with the hang */
-        usleep(1000);
+    wait_until(atomic_load(&hang->counted)); /* the watch has done with the hang */
     raise(SIGTERM);
     if (lg_heartbeat(session) != LG_OK || lg_heartbeat_pause(session) != LG_OK)
         _exit(92);
@@ -816,8 +816,7 @@ static void body_daemon_in_launch(void *argument)
             _exit(0);
         if (!atomic_load(&state->forked_ns) || waitpid(child, &status, 0) != child)
             _exit(90);
-        while (atomic_load(&state->forked_ns))
-            usleep(1000);
+        wait_until(!atomic_load(&state->forked_ns));
         raise(SIGKILL);
     }
     fflush(NULL);

@@ -264,8 +264,7 @@ static void body_task(void *key)
 static void *kill_when_hanging(void *argument)
 {
     (void)argument;
-    while (!newest_info().hang_ns || !said("it hangs"))
-        rest(2);
+    wait_until(newest_info().hang_ns && said("it hangs"));
     kill(getpid(), SIGKILL);
     return NULL;
 }

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
@@ -25,11 +26,12 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Wait in a child until its own run file meets the condition. The test's limit ends the child if it
- * never does. */
-#define UNTIL(condition)          \
-    for (lg_run_info now = newest_info(); !(condition); now = newest_info()) \
-        usleep(2000)
+/* Wait in a child until its own run file meets the condition. */
+#define UNTIL(condition)                    \
+    wait_until(({                           \
+        const lg_run_info now = newest_info(); \
+        condition;                          \
+    }))
 
 static bool log_has_part(uint64_t ordinal, const char *text)
 {
@@ -378,6 +380,15 @@ static void limit_cpu(rlim_t soft, rlim_t hard)
         _exit(94);
 }
 
+static uint64_t used_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * SECOND_NS + (uint64_t)used.tv_nsec;
+}
+
+/* Near its limit the program burns in pieces until the mark is there: at full speed a watch thread
+ * that gets no processor for a tenth of a second would come too late. */
 static void body_burns(void *argument)
 {
     rlim_t hard = (rlim_t)(uintptr_t)argument;
@@ -386,8 +397,10 @@ static void body_burns(void *argument)
     /* where root may: a program that gets no processor burns nothing */
     setpriority(PRIO_PROCESS, 0, -20);
     begin();
+    struct lg__state *state = session->host.run.state;
     for (volatile unsigned i = 0;; i++)
-        continue;
+        if (i % 262144 == 0 && used_ns() >= hard * SECOND_NS / 10 * 9 && !atomic_load(&state->cpu_near_ns))
+            rest(1);
 }
 
 static void test_cpu_limit(void **state)
@@ -420,8 +433,7 @@ static void body_idles_near_limit(void *argument)
     struct lg__state *state = session->host.run.state;
     while (!atomic_load(&state->cpu_near_ns))
         continue;
-    while (atomic_load(&state->cpu_near_ns))
-        rest(5);
+    wait_until(!atomic_load(&state->cpu_near_ns));
     raise(SIGKILL);
 }
 
@@ -598,8 +610,7 @@ static void body_thread_is_ended(void *argument)
     begin();
     if (pthread_create(&thread, NULL, forbidden_call, (void *)(uintptr_t)&tid) != 0)
         _exit(95);
-    while (!tid || syscall(SYS_tgkill, getpid(), tid, 0) == 0)
-        usleep(1000);
+    wait_until(tid && syscall(SYS_tgkill, getpid(), tid, 0) != 0);
     end_by((enum way)(uintptr_t)argument);
 }
 
@@ -614,19 +625,23 @@ static void test_thread_ended_by_a_sandbox(void **state)
     expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
 }
 
+static bool is_stopped(pid_t process)
+{
+    char path[64], line[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    (void)!read(file, line, sizeof line - 1);
+    close(file);
+    return strstr(line, ") T ");
+}
+
 static void body_is_stopped(void *argument)
 {
     (void)argument;
     begin();
     pid_t self = getpid(), waker = fork();
     if (waker == 0) {
-        char path[64], line[512] = "";
-        snprintf(path, sizeof path, "/proc/%d/stat", (int)self);
-        do {
-            int file = open(path, O_RDONLY | O_CLOEXEC);
-            (void)!read(file, line, sizeof line - 1);
-            close(file);
-        } while (getppid() == self && !strstr(line, ") T "));
+        wait_until(getppid() != self || is_stopped(self));
         kill(self, SIGCONT);
         _exit(0);
     }

@@ -109,8 +109,8 @@ static void body_both(void *argument)
     start_launch(LG_FINISH_BOTH, argument ? 3600000 : 50);
     must_be(lg_launch_begin(launch), LG_OK);
     must_be(marked_by_another("main"), LG_OK);
-    while (!argument && lg_launch_get_status(launch) != LG_LAUNCH_NORMAL)
-        rest(10);
+    if (!argument)
+        wait_until(lg_launch_get_status(launch) == LG_LAUNCH_NORMAL);
     end_by(CRASH);
 }
 

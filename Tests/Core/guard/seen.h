@@ -54,8 +54,7 @@ static inline lg_session *guard_with(uint32_t classes, lg_guard_policy policy, u
 /* In a child: wait until this many events were told. */
 static inline void wait_events(const struct seen *seen, uint64_t events)
 {
-    while (atomic_load(&seen->events) < events)
-        rest(1);
+    wait_until(atomic_load(&seen->events) >= events);
 }
 
 /* The file of the newest run has one site, with this class, text and action, and so many events. */

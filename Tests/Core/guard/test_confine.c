@@ -273,10 +273,10 @@ static void body_not_served(void *argument)
     uint32_t waiting = 0;
     (void)argument;
     start_guards(LG_GUARD_SURVIVE, 10000);
-    make_confinement((lg_confinement_options){ .wait_ms = 20 });
+    make_confinement((lg_confinement_options){ .wait_ms = 200 });
     EXPECT(lg_confinement_check(confinement, NULL) == LG_OK);
     EXPECT(call(tell, "1") == LG_OK);
-    rest(21);
+    pass_time(201, "the call waits for longer than it may");
     EXPECT(lg_confinement_check(confinement, &waiting) == LG_ERR_TIMEOUT && waiting == 1);
     EXPECT(call(tell, "2") == LG_ERR_TIMEOUT);
     EXPECT(lg_confinement_serve(confinement) == LG_OK && strcmp(story, "12") == 0);
@@ -294,7 +294,7 @@ static void body_lost(void *argument)
 {
     (void)argument;
     start_guards(LG_GUARD_SURVIVE, 10000);
-    make_confinement((lg_confinement_options){ 0 });
+    make_confinement((lg_confinement_options){ .wait_ms = 3600000 });
     for (unsigned i = 0; i < LG_CONFINED_MAX; i++)
         EXPECT(call(tell, "") == LG_OK);
     EXPECT(call(tell, "lost") == LG_ERR_LIMIT);
@@ -395,9 +395,9 @@ static void body_silence(void *argument)
 {
     (void)argument;
     start_guards(LG_GUARD_SURVIVE, 0);
-    make_confinement((lg_confinement_options){ .wait_ms = 1 });
+    make_confinement((lg_confinement_options){ .wait_ms = 100 });
     EXPECT(call(tell, "1") == LG_OK);
-    rest(50);
+    pass_time(300, "the call waits for much longer than it may");
 }
 
 static void test_nothing_looks_while_nobody_calls(void **state)

@@ -452,8 +452,7 @@ static void hook_hold(const char *point)
 {
     int wanted = 1;
     if (strcmp(point, "guard: walk") == 0 && atomic_compare_exchange_strong(&hold, &wanted, 2))
-        while (atomic_load(&hold) == 2)
-            rest(1);
+        wait_until(atomic_load(&hold) != 2);
 }
 
 static void body_two_threads(void *argument)
@@ -464,8 +463,7 @@ static void body_two_threads(void *argument)
     lg__fault_hook = hook_hold;
     atomic_store(&hold, 1);
     pthread_create(&thread, NULL, claim_in_thread, argument);
-    while (atomic_load(&hold) != 2)
-        rest(1);
+    wait_until(atomic_load(&hold) == 2);
     if (lg__capture_walk(NULL, frames, MOST) != 0)
         _exit(11);
     struct chain chain = { .act = claim };
@@ -699,7 +697,7 @@ static void hook_disturb(const char *point)
 {
     const uint64_t number = (atomic_fetch_add(&drawn, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
     if (number % 64 == 0)
-        usleep((useconds_t)(number / 64 % 300));
+        pass_us((unsigned)(number / 64 % 300), "threads meet at any point");
     else if (strcmp(point, "guard: walk") == 0 && number % 8 == 1)
         crash();
 }
@@ -752,8 +750,7 @@ static void body_hammer(void *argument)
     for (int i = 0; i < THREADS; i++)
         in_thread(walk_without_end, NULL);
     const uint64_t least = 50 + (uint64_t)(uintptr_t)argument * 37;
-    while (atomic_load(&walks) < least || atomic_load(&lost) < 10)
-        rest(1);
+    wait_until(atomic_load(&walks) >= least && atomic_load(&lost) >= 10);
     crash();
 }
 

@@ -439,7 +439,7 @@ static void linger(const char *point)
     if (strcmp(point, "mapping: allowed") != 0)
         return;
     atomic_store(&reached, 1);
-    rest(200);
+    pass_time(200, "the mapping is not taken back while a fault in it is dealt with");
     if (atomic_load(&is_back))
         _exit(92); /* the mapping was taken back, and a page is about to be replaced */
 }
@@ -459,8 +459,7 @@ static void body_taken_back(void *argument)
     guard(session, base, PAGES);
     lg__fault_hook = linger;
     pthread_create(&thread, NULL, touch_once, (void *)(base + KEPT * PAGE));
-    while (!atomic_load(&reached))
-        rest(1);
+    wait_until(atomic_load(&reached));
     if (lg_guard_unmap(session, (void *)base) != LG_OK)
         _exit(90);
     atomic_store(&is_back, 1);

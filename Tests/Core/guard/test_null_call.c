@@ -147,8 +147,7 @@ static void call_stopped_by_event(void *argument)
     };
     require(lg_guard_start(session, &options) == LG_OK);
     require(call_too(nothing) == 1);
-    while (lg_guard_is_working(LG_GUARD_NULL_CALL))
-        rest(1);
+    wait_until(!lg_guard_is_working(LG_GUARD_NULL_CALL));
     call(nothing);
 }
 
@@ -630,8 +629,7 @@ static void be_told(void *argument)
     require(lg_guard_start(session, &guards) == LG_OK);
     require(lg_guard_claim(LG_GUARD_NULL_CALL, NULL, "the first event", NULL, 0) == 1);
     /* its call is an event of its own, which is told in turn, once a second */
-    while (atomic_load(&calls_in_event) < 3)
-        rest(1);
+    wait_until(atomic_load(&calls_in_event) >= 3);
     require(seen->events >= 3);
 }
 
@@ -704,8 +702,7 @@ static void crash_beside(void *argument)
     (void)argument;
     guard_with(NULL_CALL, LG_GUARD_SURVIVE, 1000000, NULL);
     in_thread(call_for_ever, NULL);
-    while (!atomic_load(&running))
-        rest(1);
+    wait_until(atomic_load(&running));
     crash();
 }
 

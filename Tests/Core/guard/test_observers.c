@@ -377,8 +377,7 @@ static _Atomic int step;
 
 static void await_step(int what)
 {
-    while (step != what)
-        rest(1);
+    wait_until(step == what);
 }
 
 static void runs_on(const void *event, void *user)

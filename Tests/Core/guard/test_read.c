@@ -287,12 +287,10 @@ static void body_threads(void *argument)
     gap_base = make_gap(CUT);
     for (int i = 0; i < THREADS; i++)
         in_thread(read_over_and_over, NULL);
-    while (atomic_load(&begun) < THREADS)
-        rest(1);
+    wait_until(atomic_load(&begun) == THREADS);
     if (ends_never)
         crash();
-    while (atomic_load(&done) < THREADS)
-        rest(1);
+    wait_until(atomic_load(&done) == THREADS);
 }
 
 static void test_threads(void **state)

@@ -308,12 +308,11 @@ static void test_killed_at_any_moment(void **state)
             alarm(LIMIT_MS / 1000);
             claim_for_ever((void *)(uintptr_t)begun);
         }
-        while (!*begun)
-            rest(1);
+        wait_until(*begun);
         lg_reader *reader = newest_run();
         for (unsigned i = 0; i < 20; i++)
             sum_of_sites(reader, false);
-        usleep(round * 137);
+        pass_us(round * 137, "the child is killed at another moment in each round");
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
         assert_int_equal(lg_reader_guards(reader, &guards), LG_OK);

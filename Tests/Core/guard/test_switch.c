@@ -151,8 +151,7 @@ static void stop_in_event(void *argument)
         wait_events(seen, i);
         require(lg_guard_working == 0 && claim(1) == 0);
     }
-    while (count_threads() > threads)
-        rest(1);
+    wait_until(count_threads() <= threads);
 }
 
 /* The threads of two starts may call at once. */
@@ -173,8 +172,7 @@ static void start_and_stop(void *argument)
         require(lg_guard_start(session, &options) == LG_OK && claim(1 + i % 5) == 1);
         require(lg_guard_stop(session) == LG_OK && claim(1 + i % 5) == 0);
     }
-    while (count_threads() > threads)
-        rest(1);
+    wait_until(count_threads() <= threads);
     require(lg_stop(session) == LG_OK);
     require(seen->events == 300);
 }
@@ -220,7 +218,7 @@ static void *change_often(void *argument)
 static void see_slowly(const lg_guard_event *event, void *user)
 {
     see(event, user);
-    rest(5);
+    pass_time(5, "other events come while one is told");
 }
 
 static void change_live(void *argument)
@@ -367,7 +365,7 @@ static void crash_in_event(void *argument)
     lg_guard_options options = options_of(LG_GUARD_SURVIVE);
     options.on_event = crash_here;
     require(lg_guard_start(session, &options) == LG_OK && claim(1) == 1);
-    rest(LIMIT_MS);
+    wait_for_ever(NULL);
 }
 
 static void test_crash_in_event(void **state)
@@ -388,8 +386,8 @@ static void say_on_stderr(void *argument)
     dup2(file, STDERR_FILENO);
     require(lg_guard_start(session, &options) == LG_OK && claim(1) == 1);
     require(lg_stop(session) == LG_OK); /* tells the rest */
-    while (!options.quiet && lseek(file, 0, SEEK_END) == 0)
-        rest(1); /* the other thread is in the middle of it */
+    if (!options.quiet)
+        wait_until(lseek(file, 0, SEEK_END) > 0); /* the other thread is in the middle of it */
 }
 
 static void test_stderr(void **state)

@@ -31,6 +31,14 @@ static void enqueue(void (*work)(void *), void *argument, void *user)
     pthread_mutex_unlock(&queue.lock);
 }
 
+static unsigned works_given(void)
+{
+    pthread_mutex_lock(&queue.lock);
+    unsigned given = queue.given;
+    pthread_mutex_unlock(&queue.lock);
+    return given;
+}
+
 static void *run_queue(void *argument)
 {
     pthread_mutex_lock(&queue.lock);
@@ -310,14 +318,7 @@ static void test_executor_never_runs(void **state)
     lg_launch_add_task(launch, &added);
     pthread_t thread;
     pthread_create(&thread, NULL, begins, launch);
-    while (true) {
-        pthread_mutex_lock(&queue.lock);
-        bool asked = queue.given == 4;
-        pthread_mutex_unlock(&queue.lock);
-        if (asked)
-            break;
-        usleep(1000);
-    }
+    wait_until(works_given() == 4);
     lg_simulate(simulated, LG_END_CLEAN);
     pthread_join(thread, NULL);
     assert_int_equal(begun, LG_ERR_CLOSED);
@@ -327,6 +328,7 @@ static void test_executor_never_runs(void **state)
 
 /* ---- answers ---- */
 
+#define NEVER_MS 60000 /* no answer takes as long in real time */
 static lg_completion *_Atomic kept;
 
 static void keeps(lg_completion *done, void *user)
@@ -341,6 +343,12 @@ static void *answers_both_ways(void *done)
     lg_complete(done, LG_OK);
     lg_complete(done, LG_ERR_FAILED);
     return NULL;
+}
+
+static void keeps_for_too_long(lg_completion *done, void *user)
+{
+    keeps(done, user);
+    assert_int_equal(lg_simulate_pass(simulated, NEVER_MS), LG_OK);
 }
 
 static void answers_from_threads(lg_completion *done, void *user)
@@ -439,9 +447,9 @@ static void test_answers(void **state)
     lg_launch *launch = simulated_launch(&options);
     lg_repair never = LG_REPAIR_INIT;
     never.name = "never";
-    never.timeout_ms = 1000;
+    never.timeout_ms = NEVER_MS;
     never.attempts = 1;
-    never.run = keeps;
+    never.run = keeps_for_too_long;
     lg_launch_add_repair(launch, &never);
     simulated_repair(launch, "several", 0, answers_from_threads);
     simulated_crashes(launch, 1);
@@ -464,8 +472,7 @@ static void status_answers(lg_launch *launch, lg_launch_status status, void *use
     (void)launch, (void)user;
     if (status != LG_LAUNCH_REPAIRING)
         return;
-    for (int i = 0; i < 100 && !kept; i++)
-        usleep(1000); /* the callback is not called before this function returns */
+    pass_time(100, "the callback is not called before this function returns");
     tell(kept ? "asked" : "not asked yet");
 }
 
@@ -645,7 +652,7 @@ static struct {
     lg_launch_status seen[CHANGES];
     unsigned count;
     _Atomic int inside;
-    useconds_t takes;
+    bool slow;
 } statuses;
 
 static void notes_status(lg_launch *launch, lg_launch_status status, void *user)
@@ -654,15 +661,15 @@ static void notes_status(lg_launch *launch, lg_launch_status status, void *user)
     assert_int_equal(atomic_fetch_add(&statuses.inside, 1), 0);
     if (statuses.count < CHANGES)
         statuses.seen[statuses.count++] = status;
-    if (statuses.takes)
-        usleep(statuses.takes);
+    if (statuses.slow)
+        pass_time(2, "other changes come while one is reported");
     atomic_fetch_sub(&statuses.inside, 1);
 }
 
 static void *finishes(void *launch)
 {
     while (lg_launch_finished(launch) != LG_OK)
-        usleep(50);
+        rest(0);
     return NULL;
 }
 
@@ -672,7 +679,7 @@ static void test_status_order(void **state)
     for (int slow = 0; slow < 2; slow++) {
         simulated_make(NULL);
         statuses.count = 0;
-        statuses.takes = slow ? 2000 : 0;
+        statuses.slow = slow;
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.repair_after = 1;
         options.on_status = notes_status;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +54,12 @@ struct program {
     uint32_t timeout_ms, attempts;
 };
 
+#define LONG_MS 3600000 /* no window passes before the child's end that the test does not name */
+
 /* The defaults first, then the values that a test gives. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define PROGRAM(...) (&(struct program){ .version = "1.0", .report_after = 1, .repair_after = 2, \
-                                         .unknown_after = LG_UNKNOWN_AFTER_DEFAULT, .window_ms = 5000, __VA_ARGS__ })
+                                         .unknown_after = LG_UNKNOWN_AFTER_DEFAULT, .window_ms = LONG_MS, __VA_ARGS__ })
 
 static const struct program *program;
 
@@ -70,9 +73,11 @@ static void on_report(const lg_report_batch *batch, lg_completion *done, void *u
     lg_complete(done, LG_OK);
 }
 
+static atomic_bool repair_returned;
+
 static void *answer_later(void *argument)
 {
-    usleep(20000);
+    wait_until(repair_returned);
     lg_complete(argument, LG_OK);
     return NULL;
 }
@@ -90,6 +95,7 @@ static void first_repair(lg_completion *done, void *user)
     if (program->repair_other_thread) {
         pthread_t thread;
         pthread_create(&thread, NULL, answer_later, done);
+        repair_returned = true;
         return;
     }
     lg_complete_text(done, program->repair_answers, "no space");
@@ -120,7 +126,7 @@ static lg_status task(void *user)
 /* An earlier handler that works for longer than the window of the launch. */
 static void works_long(int number)
 {
-    usleep((useconds_t)(program->window_ms * 3) * 1000);
+    pass_time((unsigned)program->window_ms * 2, "the window passes while the handler works");
     signal(number, SIG_DFL);
 }
 
@@ -128,10 +134,9 @@ static void works_long(int number)
 static void await_window(void)
 {
     if (program->finish == LG_FINISH_MARK)
-        usleep((useconds_t)(program->window_ms + 200) * 1000);
+        pass_time((unsigned)program->window_ms + 200, "a window would have passed");
     else
-        while (!strstr(story, "normal;"))
-            usleep(1000);
+        wait_until(strstr(story, "normal;"));
 }
 
 static void run_program(void *argument)
@@ -272,7 +277,7 @@ static void test_repair_silent_or_hanging(void **state)
     for (int hangs = 0; hangs < 2; hangs++) {
         make(NULL);
         expect(PROGRAM(.how = CRASH_AFTER, .repair_after = 1), SIGSEGV, HEALTHY);
-        expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_silent = !hangs, .repair_hangs = hangs, .timeout_ms = 1000, .attempts = 1), 0,
+        expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_silent = !hangs, .repair_hangs = hangs, .timeout_ms = 3000, .attempts = 1), 0,
                "needs-repair;report main 1 of 1;repairing;repair small;needs-repair;repairing;repair large;checking;task a;task b;normal;");
     }
 }
@@ -360,15 +365,15 @@ static void test_window(void **state)
     (void)state;
     /* The launch finishes by time alone; a crash after that is no launch crash. */
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, HEALTHY);
-    expect(PROGRAM(.how = HOLD_WINDOW, .window_ms = 150), 0, "checking;report main 1 of 1;task a;task b;normal;");
-    expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 150), SIGABRT, HEALTHY "normal;");
+    expect(PROGRAM(.how = HOLD_WINDOW, .window_ms = 1000), 0, "checking;report main 1 of 1;task a;task b;normal;");
+    expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 1000), SIGABRT, HEALTHY "normal;");
     expect(PROGRAM(.how = FINISH), 0, "checking;report main 0 of 1;task a;task b;normal;");
     assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
     assert_int_equal(last_of_timeline().counted, 0);
     assert_int_equal(last_of_timeline().late, 1);
     /* Only by mark: the time has no effect. Only by time: the mark has no effect. Both: the mark
      * waits for the time. */
-    expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 150, .finish = LG_FINISH_MARK), SIGABRT, HEALTHY);
+    expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 1000, .finish = LG_FINISH_MARK), SIGABRT, HEALTHY);
     expect(PROGRAM(.how = FINISH, .finish = LG_FINISH_TIME), 0, "checking;report main 1 of 1;task a;task b;");
     expect(PROGRAM(.how = FINISH, .finish = LG_FINISH_BOTH), 0, HEALTHY);
     assert_int_equal(ledger_context("main").streak, 1);
@@ -380,8 +385,8 @@ static void test_window(void **state)
 static void test_window_passes_in_handler(void **state)
 {
     (void)state;
-    expect(PROGRAM(.how = CRASH_SLOWLY, .window_ms = 300), SIGSEGV, HEALTHY);
-    expect(PROGRAM(.how = CRASH_SLOWLY, .window_ms = 300), SIGSEGV, "checking;report main 1 of 1;task a;task b;");
+    expect(PROGRAM(.how = CRASH_SLOWLY, .window_ms = 1000), SIGSEGV, HEALTHY);
+    expect(PROGRAM(.how = CRASH_SLOWLY, .window_ms = 1000), SIGSEGV, "checking;report main 1 of 1;task a;task b;");
     assert_int_equal(ledger_context("main").streak, 1);
     expect(PROGRAM(.how = FINISH), 0,
            "needs-repair;report main 2 of 1;repairing;repair small;checking;task a;task b;normal;");

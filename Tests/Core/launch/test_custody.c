@@ -154,8 +154,7 @@ static void *begins(void *launch)
 static void begin_elsewhere(lg_launch *launch)
 {
     in_thread(begins, launch);
-    while (lg_launch_wait(launch, 0) == LG_ERR_STATE)
-        usleep(100);
+    wait_until(lg_launch_wait(launch, 0) != LG_ERR_STATE);
 }
 
 /* ---- left out by the program ---- */
@@ -304,14 +303,12 @@ static void waits_at_the_gate(lg_launch *launch)
 {
     (void)launch;
     atomic_store(&gate, 1);
-    while (atomic_load(&gate) != 2)
-        usleep(100);
+    wait_until(atomic_load(&gate) == 2);
 }
 
 static void *protects_from_outside(void *argument)
 {
-    while (atomic_load(&gate) != 1)
-        usleep(100);
+    wait_until(atomic_load(&gate) == 1);
     if (lg_launch_protect(argument, "from outside") != LG_OK)
         tell("in vain");
     tell("protected");
@@ -368,8 +365,7 @@ static void adds_and_repairs(lg_completion *done, void *launch)
     tell("mend");
     if (simulated_add(launch, &in_repair) != LG_OK)
         tell("not added");
-    for (int i = 0; i < 5000 && !story_is("mend;protect in repair;"); i++)
-        usleep(1000);
+    wait_until(story_is("mend;protect in repair;"));
     lg_complete(done, LG_OK);
 }
 
@@ -435,7 +431,7 @@ static lg_status add_counting(lg_launch *launch)
 static void *adds_tasks(void *launch)
 {
     while (add_counting(launch) == LG_OK)
-        usleep(20); /* so that some come before the hold and some after its begin */
+        rest(0); /* so that some come before the hold and some after its begin */
     return NULL;
 }
 
@@ -467,9 +463,7 @@ static void test_added_while_a_hold_begins(void **state)
         begin_elsewhere(launch);
         for (int i = 0; i < 4; i++)
             pthread_join(threads[i], NULL);
-        for (int i = 0; i < 20000 && !all_protected(); i++)
-            usleep(500);
-        assert_true(all_protected());
+        wait_until(all_protected());
         assert_int_equal(lg_launch_repair(launch), LG_OK);
         assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
         for (int i = 0; i < LG_TASKS_MAX; i++)
@@ -482,6 +476,8 @@ static void test_added_while_a_hold_begins(void **state)
 }
 
 /* ---- replay ---- */
+
+#define HOLD_MS 3600000 /* longer than any test */
 
 static lg_launch *replaying(uint32_t hold_ms, struct simulated_task *tasks, unsigned count)
 {
@@ -500,7 +496,7 @@ static void test_replay_by_key(void **state)
 {
     (void)state;
     struct simulated_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" }, { .key = "d" } };
-    lg_launch *launch = replaying(10000, tasks, 4);
+    lg_launch *launch = replaying(HOLD_MS, tasks, 4);
     assert_int_equal(lg_launch_replay(launch, NULL), LG_ERR_STATE);
     /* Without a hold the tasks run by themselves. */
     assert_int_equal(lg_launch_begin(launch), LG_OK);
@@ -577,13 +573,14 @@ static void test_replay_deadline(void **state)
 {
     (void)state;
     struct simulated_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" } };
-    lg_launch *launch = replaying(1000, tasks, 3);
+    /* so long that a busy machine does not keep this thread from releasing "b" before the end */
+    lg_launch *launch = replaying(5000, tasks, 3);
     for (int again = 0; again < 2; again++) {
         simulated_crashes(launch, 2);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         await_status(launch, LG_LAUNCH_CHECKING);
         lg_launch_replay(launch, "b");
-        assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
         assert_told("mend;b;a;c;");
         lg_simulate(simulated, LG_END_UPGRADE);
     }
@@ -593,7 +590,7 @@ static void test_replay_is_interrupted(void **state)
 {
     (void)state;
     struct simulated_task tasks[] = { { .key = "a" }, { .key = "b" } };
-    lg_launch *launch = replaying(10000, tasks, 2);
+    lg_launch *launch = replaying(HOLD_MS, tasks, 2);
     simulated_repair(launch, "mend better", 0, simulated_repaired);
     simulated_crashes(launch, 2);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
@@ -769,8 +766,7 @@ static void test_late_one_at_a_time(void **state)
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     atomic_store(&gate, 0);
     in_thread(adds_one_that_waits, launch);
-    while (atomic_load(&gate) != 1)
-        usleep(100);
+    wait_until(atomic_load(&gate) == 1);
     assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
     assert_int_equal(simulated_add(launch, &behind), LG_OK);
     assert_int_equal(lg_launch_repair(launch), LG_OK);
@@ -891,7 +887,7 @@ static void test_window_while_tasks_wait(void **state)
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     await_told("mend;");
     await_status(launch, LG_LAUNCH_CHECKING);
-    usleep(600000);
+    pass_time(600, "three windows would have passed");
     assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
     assert_int_equal(lg_launch_replay(launch, "a"), LG_OK);
     assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);

@@ -550,8 +550,7 @@ static void is_stopped(lg_launch *launch, lg_launch_status status, void *user)
     if (status != LG_LAUNCH_NORMAL)
         return;
     lg_complete(atomic_load(&attempt), LG_ERR_FAILED);
-    for (int i = 0; i < 500 && lg_launch_get_status(repaired_launch) == LG_LAUNCH_REPAIRING; i++)
-        usleep(1000);
+    wait_until(lg_launch_get_status(repaired_launch) != LG_LAUNCH_REPAIRING);
 }
 
 static void stops_while_repairing(void *argument)
@@ -573,15 +572,14 @@ static void stops_while_repairing(void *argument)
     lg_launch_begin(repaired_launch);
     if (lg_launch_get_status(repaired_launch) == LG_LAUNCH_CHECKING)
         abort();
-    while (!atomic_load(&attempt))
-        usleep(1000);
+    wait_until(atomic_load(&attempt));
     options = (lg_launch_options)LG_LAUNCH_OPTIONS_INIT;
     options.on_status = is_stopped;
     lg_launch *other;
     lg_launch_prepare(session, "other", &options, &other);
     lg_launch_begin(other);
     lg_stop(session);
-    if (lg_launch_wait(repaired_launch, 2000) != LG_ERR_CLOSED)
+    if (lg_launch_wait(repaired_launch, LIMIT_MS) != LG_ERR_CLOSED)
         _exit(91);
 }
 

@@ -79,7 +79,6 @@ static void *says_yes(void *launch)
 {
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
     await_last_line("protect b");
-    rest(20);
     tell("yes");
     lg_launch_repair(launch);
     return NULL;
@@ -89,7 +88,6 @@ static void *says_skip(void *launch)
 {
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
     await_last_line("protect b");
-    rest(20);
     tell("skip");
     lg_launch_skip(launch);
     return NULL;
@@ -119,7 +117,7 @@ static void test_hold(void **state)
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     /* and nobody answers */
     life_make(NULL);
-    lives(LIFE(DECIDES, .options.hold_ms = 50, .after = FINISH), 0, HELD_BY_HAND "checking;a;b;normal;");
+    lives(LIFE(DECIDES, .options.hold_ms = 50, .options.callbacks = LG_CALLBACKS_CALLER, .after = FINISH), 0, HELD_BY_HAND "checking;a;b;normal;");
     assert_true(stored().events & LG_EVENT_EXPIRED);
 }
 

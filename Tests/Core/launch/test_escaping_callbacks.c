@@ -117,16 +117,16 @@ static void test_stop_inside(void **state)
 /* lg_stop() from another thread, while the launch waits for a consent. */
 static void *stops(void *launch)
 {
+    await_last_line("protect b");
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
-    usleep(20000);
     lg_stop(life_session);
     return NULL;
 }
 
 static void *terminates(void *launch)
 {
+    await_last_line("protect b");
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
-    usleep(20000);
     lg_will_terminate(life_session);
     return NULL;
 }

@@ -33,7 +33,7 @@ static void *refuses(void *launch)
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
     while (lg_launch_get_status(launch) == LG_LAUNCH_NEEDS_REPAIR) {
         lg_launch_refuse(launch);
-        usleep(200);
+        rest(1);
     }
     return NULL;
 }
@@ -434,12 +434,11 @@ static void test_storm(void **state)
             live(&life);
             _exit(0);
         }
-        for (unsigned waited = 0; round % 2 && !atomic_load(started) && waited < 10 * LIMIT_MS; waited++)
-            usleep(100);
-        usleep(2000 + 700 * (round % 30));
+        if (round % 2)
+            wait_until(atomic_load(started));
+        pass_us(2000 + 700 * (round % 30), "the child is killed at another moment in each round");
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
-        assert_true(atomic_load(started) || round % 2 == 0);
         struct lg__ledger_payload book;
         if (!read_book(&book) || book.context_count == 0)
             continue;

@@ -295,7 +295,7 @@ static void *ends_all_the_time(void *argument)
     while (!atomic_load(&stop)) {
         lg_simulate(simulated, ends[(unsigned)rand_r(seed) % ENDS]);
         lg_simulate_pass(simulated, rand_r(seed) % 3600000);
-        usleep((useconds_t)rand_r(seed) % 500);
+        pass_us((unsigned)rand_r(seed) % 500, "the ends come at any moment");
     }
     return NULL;
 }

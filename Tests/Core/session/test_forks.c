@@ -20,14 +20,15 @@ static _Thread_local bool stops; /* of the thread that stops at the fault point 
 static const char *stop_at;
 static _Atomic int reached, go_on;
 
+#define HANGS_S 60 /* in a child of the child, whose parent waits for it within the test's limit */
+
 /* In the parent's other thread: stop where both locks are held. */
 static void stop(const char *point)
 {
     if (getpid() != parent || !stop_at || strcmp(point, stop_at) != 0 || !stops)
         return;
     atomic_store(&reached, 1);
-    while (!atomic_load(&go_on))
-        usleep(1000);
+    wait_until(atomic_load(&go_on));
 }
 
 static void status_told(lg_launch *of, lg_launch_status status, void *user)
@@ -86,7 +87,7 @@ static void call_everything(void)
     lg_task_state state;
     lg_repair repair = LG_REPAIR_INIT;
     lg_launch_status before = lg_launch_get_status(launch);
-    alarm(5);
+    alarm(HANGS_S);
     repair.name = "late";
     repair.run = mend;
     lg_launch_add_repair(launch, &repair);
@@ -147,8 +148,7 @@ static void fork_under_locks(void)
     atomic_store(&reached, 0);
     atomic_store(&go_on, 0);
     pthread_create(&thread, NULL, finishes, NULL);
-    while (!atomic_load(&reached))
-        usleep(1000);
+    wait_until(atomic_load(&reached));
     fork_one(call_everything);
     atomic_store(&go_on, 1);
     pthread_join(thread, NULL);
@@ -189,8 +189,7 @@ static lg_status waits_for_test(void *user)
 {
     (void)user;
     atomic_store(&reached, 1);
-    while (!atomic_load(&go_on))
-        usleep(1000);
+    wait_until(atomic_load(&go_on));
     return LG_OK;
 }
 
@@ -202,7 +201,7 @@ static void *begins(void *argument)
 
 static void waits(void)
 {
-    alarm(5);
+    alarm(HANGS_S);
     lg_launch_wait(launch, UINT32_MAX);
     _exit(0);
 }
@@ -219,8 +218,7 @@ static void unprotected(void *argument)
     task.run = waits_for_test;
     lg_launch_add_task(launch, &task);
     pthread_create(&thread, NULL, begins, NULL);
-    while (!atomic_load(&reached))
-        usleep(1000);
+    wait_until(atomic_load(&reached));
     fork_one(waits);
     atomic_store(&go_on, 1);
     pthread_join(thread, NULL);
@@ -236,7 +234,7 @@ static void test_wait(void **state)
 /* A launch that the parent prepared runs its tasks in the child, and does nothing else. */
 static void begins_in_child(void)
 {
-    alarm(5);
+    alarm(HANGS_S);
     if (lg_launch_begin(launch) != LG_OK || lg_launch_finished(launch) != LG_OK)
         tell("child cannot begin");
     _exit(0);

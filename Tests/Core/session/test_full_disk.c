@@ -100,7 +100,7 @@ static void run(void (*body)(void), int signal)
     pid_t child = fork();
     int status;
     if (child == 0) {
-        alarm(LIMIT_MS / 1000 / 4); /* a start that hangs */
+        alarm(LIMIT_MS / 1000 / 2); /* a start that hangs */
         body();
         exit(0);
     }
@@ -314,8 +314,7 @@ static void crashes_later(void)
     uint32_t before = passed_word();
     REQUIRE(seen->protection == LG_PROTECTION_LAUNCH);
     begin(session, 50);
-    while (passed_word() == before)
-        usleep(10000); /* no call of the program, which would look itself */
+    wait_until(passed_word() != before); /* no call of the program, which would look itself */
     crash();
 }
 

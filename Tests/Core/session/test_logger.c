@@ -56,8 +56,7 @@ static bool was_told(const char *part)
 /* on_log may run on another thread at the moment, which goes on with it. */
 static void await(const char *part)
 {
-    while (!was_told(part))
-        rest(1);
+    wait_until(was_told(part));
 }
 
 static void forget(void)
@@ -324,11 +323,9 @@ static void test_second(void **state)
         plain_signals();
         start_session();
         told->tid = getpid();
-        for (;;)
-            pause();
+        wait_for_ever(NULL);
     }
-    while (!told->tid && waitpid(first, NULL, WNOHANG) == 0)
-        rest(1);
+    wait_until(told->tid);
     expect_exit(body_second, NULL, 0);
     kill(first, SIGKILL);
     assert_int_equal(waitpid(first, NULL, 0), first);
@@ -466,8 +463,7 @@ static void body_hangs(void *argument)
     EXPECT(lg_deadline_begin(session, "job", 100, &deadline) == LG_OK);
     await("is about to overrun its deadline of 100 ms");
     lg_stop(session);
-    while (count_threads() > 1)
-        rest(1);
+    wait_until(count_threads() == 1);
 }
 
 static void body_leaves_it_alone(void *argument)

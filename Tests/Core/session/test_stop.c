@@ -41,7 +41,7 @@ static void *works(void *argument)
 static void hook(const char *point)
 {
     if (strcmp(point, "disposition: looked") == 0 && atomic_load(&rounds[2]) > 100)
-        usleep(1000);
+        pass_time(1, "the handler goes before the look is over");
 }
 
 static void *looks(void *argument)
@@ -65,13 +65,13 @@ static void body(void *argument)
     pthread_create(&threads[1], NULL, works, NULL);
     pthread_create(&threads[2], NULL, looks, NULL);
     for (int i = 0; i < 3; i++)
-        while (atomic_load(&rounds[i]) < 100)
-            usleep(100);
+        wait_until(atomic_load(&rounds[i]) >= 100);
     if (lg_stop(session) != LG_OK)
         _exit(90);
-    for (int i = 0; i < 3; i++)
-        for (unsigned before = atomic_load(&rounds[i]); atomic_load(&rounds[i]) < before + 10;)
-            usleep(100);
+    for (int i = 0; i < 3; i++) {
+        const unsigned before = atomic_load(&rounds[i]);
+        wait_until(atomic_load(&rounds[i]) >= before + 10);
+    }
     atomic_store(&stopped, true);
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);

@@ -262,7 +262,7 @@ static void test_mark(void **state)
     assert_false(lg__os_release_mark(root, &first));
     PUT("/etc/os-release", "ID=a\n");
     assert_true(lg__os_release_mark(root, &first));
-    rest(20); /* longer than a tick of the kernel's clock for files */
+    pass_time(20, "longer than a tick of the kernel's clock for files");
     snprintf(path, sizeof path, "%s/etc/os-release", root);
     struct stat info;
     assert_int_equal(stat(path, &info), 0);

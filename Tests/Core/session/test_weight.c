@@ -73,8 +73,9 @@ static void start_copying(void)
 
 static void beat(void)
 {
+    const unsigned threads = count_threads();
     lg_heartbeat(session);
-    rest(100);
+    wait_until(count_threads() > threads && others_sleep());
 }
 
 static void guard(void)
@@ -86,15 +87,14 @@ static void guard(void)
         exit(98);
     static const int site;
     lg_guard_claim(LG_GUARD_HANDLE, &site, "a fault", NULL, 0);
-    for (unsigned i = 0; i < 60000 && !called; i++)
-        rest(1);
+    wait_until(called);
 }
 
 static void watch_memory(void)
 {
     if (lg_memory_watch(session, 80, on_memory, NULL) != LG_OK)
         exit(97);
-    rest(1200);
+    pass_time(1200, "the watch looks once a second");
 }
 
 static void launch(void)
@@ -104,8 +104,7 @@ static void launch(void)
     options.window_ms = 100;
     if (lg_launch_prepare(session, "main", &options, &made) != LG_OK || lg_launch_begin(made) != LG_OK)
         exit(96);
-    for (unsigned i = 0; i < 60000 && lg_launch_get_status(made) != LG_LAUNCH_NORMAL; i++)
-        rest(1);
+    wait_until(lg_launch_get_status(made) == LG_LAUNCH_NORMAL);
 }
 
 /* The stack of a thread of libc's is addresses, not memory. A malloc arena has 65536 KiB of

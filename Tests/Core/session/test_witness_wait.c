@@ -91,7 +91,7 @@ static void live_as_agent(int32_t pid, int status)
     if (!lg__map_lock(lock) || write(from_agent[1], "l", 1) != 1)
         _exit(91);
     while (read(to_agent[0], &byte, 1) == 1) {
-        rest(5);
+        pass_time(5, "the agent takes its time, and the start waits for it");
         if (status && lg_witness(state_path(""), pid, status) != LG_OK)
             _exit(92);
         if (write(from_agent[1], "w", 1) != 1)

@@ -351,7 +351,7 @@ static bool run_round(const char *directory)
         right = call_more(child, 200); /* the others go on */
     for (unsigned i = 0; right && i < 3; i++)
         right = look_on(run_path());
-    usleep(now.wait_us);
+    pass_us(now.wait_us, "the kill comes at any moment");
     return finish(child) && right && check_ended(run_path());
 }
 

@@ -31,8 +31,7 @@ static void stand_still(const char *point)
         return;
     stands_at = NULL;
     atomic_fetch_add(&shared->standing, 1);
-    while (!atomic_load(&shared->go_on))
-        usleep(1000);
+    wait_until(atomic_load(&shared->go_on));
 }
 
 static void *set_and_stand(void *argument)
@@ -62,8 +61,7 @@ static void body_standing(void *argument)
     for (uintptr_t i = 0; i < 64; i++) {
         if (pthread_create(&threads[i], NULL, set_and_stand, (void *)i) != 0)
             _exit(98);
-        while (atomic_load(&shared->standing) <= i)
-            usleep(1000);
+        wait_until(atomic_load(&shared->standing) > i);
         lg_status expected = i < 63 ? LG_OK : LG_ERR_LIMIT;
         for (unsigned k = 0; k < 200; k++)
             if (lg_annotate(session_of_all, "key 1", "on time") != expected)
@@ -125,8 +123,7 @@ static void body_announced(void *argument)
     lg_annotate(session_of_all, "screen", "before");
     if (pthread_create(&thread, NULL, announce_and_stand, argument) != 0)
         _exit(98);
-    while (!atomic_load(&shared->standing))
-        usleep(1000);
+    wait_until(atomic_load(&shared->standing));
     if (lg_annotate(session_of_all, "document", "behind it") != LG_OK)
         _exit(91);
     pid_t child = fork(); /* the state that a reader sees now */

@@ -189,7 +189,7 @@ static bool wait_for_clock(lg_session *session)
 {
     struct lg__clock *clock = session->host.run.ring.clock;
     while (!clock->span && clock->due_ns != UINT64_MAX) {
-        usleep(1000);
+        rest(1);
         lg_log(session, LG_LEVEL_INFO, "waits");
     }
     return clock->span != 0;
@@ -878,8 +878,7 @@ static void test_changing_file(void **state)
         body_changing((void *)(uintptr_t)started);
         _exit(1);
     }
-    while (!*started && waitpid(child, NULL, WNOHANG) == 0)
-        usleep(1000);
+    wait_until(*started);
     char path[4096];
     snprintf(path, sizeof path, "%s", newest_run_path());
     int file = open(path, O_WRONLY);

@@ -275,28 +275,36 @@ static void test_is_being_read(void **state)
     check_all();
 }
 
-/* A file that a start has taken is no more what its path says. */
+/* A file that a start has taken is no more what its path says. The start is over while the reader
+ * waits for the file. */
+static char path[4096], away[4096 + 8];
+static int taken;
+
+static void end_start(const char *point)
+{
+    if (strcmp(point, "reader: waits for a start") != 0)
+        return;
+    lg__fault_hook = NULL;
+    assert_int_equal(rename(path, away), 0);
+    assert_int_equal(flock(taken, LOCK_UN), 0);
+}
+
 static void test_was_taken(void **state)
 {
     (void)state;
-    char path[4096], away[4096 + 8];
     lg_reader *reader;
     runs(1);
     snprintf(path, sizeof path, "%s", path_numbered(1));
     snprintf(away, sizeof away, "%s.away", path);
-    int file = open(path, O_RDWR | O_CLOEXEC);
-    assert_true(file >= 0);
-    assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
-    pid_t start = fork();
-    if (start == 0) { /* shares the lock */
-        usleep(20000);
-        _exit(rename(path, away) != 0 || flock(file, LOCK_UN) != 0);
-    }
+    taken = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(taken >= 0);
+    assert_int_equal(flock(taken, LOCK_EX | LOCK_NB), 0);
+    lg__fault_hook = end_start;
     assert_int_equal(lg_reader_open(path, &reader), LG_ERR_NOT_FOUND);
-    assert_int_equal(waitpid(start, NULL, 0), start);
+    assert_null(lg__fault_hook);
     assert_int_equal(lg_reader_open(away, &reader), LG_OK);
     lg_reader_close(reader);
-    close(file);
+    close(taken);
 }
 
 /* A run among the oldest whose process lives: a second one of the program, while the first ran. */
@@ -322,15 +330,13 @@ static void body_first(void *argument)
 {
     pid_t second = fork();
     if (second == 0) {
-        for (unsigned i = 0; i < 10000 && count_runs() == 1; i++)
-            usleep(1000);
+        wait_until(count_runs() > 1);
         body_lives(NULL);
         exit(0);
     }
     *(pid_t *)argument = second;
     start_keeping(KEEP);
-    for (unsigned i = 0; i < 10000 && count_runs() < 3; i++)
-        usleep(1000);
+    wait_until(count_runs() >= 3);
 }
 
 static void test_lives(void **state)

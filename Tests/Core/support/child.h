@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "waits.h"
+
 /* Write to address 0. */
 void crash(void);
 
@@ -20,22 +22,6 @@ void crash(void);
 void hang(int signal);
 extern sigjmp_buf escape;
 void jump_out(int signal);
-
-/* CLOCK_MONOTONIC. */
-uint64_t now_ns(void);
-
-/* Wait until the condition holds. A child that waits in vain is ended by its hard limit. Safe in a
- * signal handler. */
-#define wait_until(condition)                                                                                                                        \
-    do {                                                                                                                                             \
-        while (!(condition))                                                                                                                         \
-            rest(1);                                                                                                                                 \
-    } while (0)
-/* Sleep at least this long, whatever interrupts the sleep. Only for wait_until(), and for a thread
- * that paces itself in a loop. */
-void rest(unsigned ms);
-/* Sleep where the time itself is what the test is about: `why` says in what respect. */
-void pass_time(unsigned ms, const char *why);
 
 unsigned count_threads(void);
 /* All threads but this one. */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,14 +64,13 @@ static bool passes(const char *name, const struct CMUnitTest *test, CMFixtureFun
         dup2(nothing, STDERR_FILENO);
         exit(__real__cmocka_run_group_tests(name, test, 1, setup, teardown) ? 1 : 0);
     }
-    for (unsigned tenth = 0; tenth < LIMIT_S * 10; tenth++) {
-        if (waitpid(child, &status, WNOHANG) == child)
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        usleep(100000);
-    }
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
-    return false;
+    struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
+    if (end.fd < 0)
+        abort();
+    if (poll(&end, 1, LIMIT_S * 1000) == 0)
+        kill(child, SIGKILL);
+    close(end.fd);
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup, CMFixtureFunction teardown)

@@ -51,8 +51,7 @@ static bool is_last(const char *line)
 
 void await_last_line(const char *line)
 {
-    while (!is_last(line))
-        usleep(500);
+    wait_until(is_last(line));
 }
 
 void tell(const char *format, ...)
@@ -83,13 +82,8 @@ void act(enum act what)
     case EXIT_7: exit(7);
     case QUICK_7: _exit(7);
     case KILL: raise(SIGKILL); break;
-    case TERMINATE:
-        kill(getpid(), SIGTERM);
-        for (;;)
-            pause();
-    case HANG:
-        for (;;)
-            pause();
+    case TERMINATE: kill(getpid(), SIGTERM); wait_for_ever(NULL); break;
+    case HANG: wait_for_ever(NULL); break;
     case STOP: lg_stop(life_session); break;
     default: break;
     }
@@ -106,8 +100,7 @@ void life_repair(lg_launch *launch, const char *name, lg_repair_callback run)
 
 void await_status(lg_launch *launch, lg_launch_status status)
 {
-    while (lg_launch_get_status(launch) != status)
-        usleep(500);
+    wait_until(lg_launch_get_status(launch) == status);
 }
 
 static void answer(lg_completion *done, enum act what)

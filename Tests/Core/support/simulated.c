@@ -106,16 +106,14 @@ void simulated_crashes(lg_launch *launch, unsigned times)
 
 void await_told(const char *text)
 {
-    for (int i = 0; i < 5000 && !story_is(text); i++)
-        usleep(1000);
-    assert_told(text);
+    for (uint64_t begin = now_ns(); !story_is(text) && now_ns() - begin < UINT64_C(60000000000);)
+        rest(1);
+    assert_told(text); /* shows what was told instead */
 }
 
 void await_no_threads(void)
 {
     /* the thread of a window may still be counting time */
-    for (int i = 0; i < 60000 && count_threads() > threads_at_first; i++)
-        usleep(1000);
     /* fewer: at first one of an earlier test was about to end */
-    assert_true(count_threads() <= threads_at_first);
+    wait_until(count_threads() <= threads_at_first);
 }
