@@ -370,6 +370,44 @@ static void hangs_beside_another(lg_launch *launch)
     tell("%u", lost);
 }
 
+/* The watch thread has found that the launch hangs, and has not yet marked it. */
+static void hook_before_mark(const char *point)
+{
+    if (is_at(point, "window: hangs") && !atomic_load(&stands))
+        stand_until_let_go();
+    hook_count_looks(point);
+}
+
+enum { FINISHES, PAUSES };
+static int excuse;
+
+/* What needs no heartbeat any more takes a mark back; here the mark comes after it. */
+static void is_marked_too_late(lg_launch *launch)
+{
+    lg__fault_hook = hook_before_mark;
+    wait_until(atomic_load(&stands));
+    if (excuse == FINISHES)
+        lg_launch_finished(launch);
+    else
+        lg_heartbeat_pause(life_session);
+    const unsigned looks = atomic_load(&looks_over);
+    atomic_store(&let_go, true);
+    wait_until(atomic_load(&looks_over) > looks);
+    tell(hang_mark() ? "hangs" : "lives");
+}
+
+static void test_late_mark(void **state)
+{
+    (void)state;
+    for (excuse = FINISHES; excuse <= PAUSES; excuse++) {
+        lives(LIFE(.options.finish = LG_FINISH_MARK, .options.heartbeat_ms = 100, .then = is_marked_too_late, .after = KILL), KILLED,
+              excuse == FINISHES ? HEALTHY "normal;lives;" : HEALTHY "lives;");
+        account();
+        assert_int_equal(last_of_timeline().verdict.end, LG_END_UNKNOWN);
+        life_make(NULL);
+    }
+}
+
 static void test_heartbeat(void **state)
 {
     (void)state;
@@ -514,8 +552,8 @@ int main(void)
 {
     stops = shared_memory(sizeof *stops);
     const struct CMUnitTest tests[] = {
-        WITH_LIFE(test_stopped), WITH_LIFE(test_held), WITH_LIFE(test_finish), WITH_LIFE(test_heartbeat), WITH_LIFE(test_hanging_task),
-        WITH_LIFE(test_streak_gap), WITH_LIFE(test_thread), WITH_LIFE(test_protected),
+        WITH_LIFE(test_stopped), WITH_LIFE(test_held), WITH_LIFE(test_finish), WITH_LIFE(test_heartbeat), WITH_LIFE(test_late_mark),
+        WITH_LIFE(test_hanging_task), WITH_LIFE(test_streak_gap), WITH_LIFE(test_thread), WITH_LIFE(test_protected),
     };
     return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
 }
