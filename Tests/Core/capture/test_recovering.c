@@ -320,15 +320,18 @@ static void test_workers(void **state)
 /* The thread left its handler by longjmp, and is deep in other calls. */
 enum { AND_LIVES, WITHOUT_ALTSTACK, AND_ANOTHER_CRASHES };
 
-/* The deadline of the handler is looked at when the thread has left. */
-static atomic_bool has_left, was_over;
+/* The thread is looked at when the time of the handler is over and the thread has left. */
+static atomic_bool has_left, looked;
 
 static void hook_until_left(const char *point)
 {
-    if (strcmp(point, "deadline: over") != 0)
-        return;
-    wait_until(atomic_load(&has_left));
-    atomic_store(&was_over, true);
+    static bool was_over;
+    if (strcmp(point, "deadline: over") == 0) {
+        was_over = true;
+        wait_until(atomic_load(&has_left));
+    } else if (was_over && (strcmp(point, "watch: sleeps") == 0 || strcmp(point, "watch: leaves") == 0)) {
+        atomic_store(&looked, true);
+    }
 }
 
 static void *aborts(void *argument)
@@ -354,7 +357,7 @@ static void body_lives_on(void *argument)
     volatile char space[65536];
     space[0] = 1;
     atomic_store(&has_left, true);
-    pass_time(800, "the time of the handler, which the program outlives");
+    wait_until(atomic_load(&looked));
     /* then another thread crashes, and its earlier handler does not return */
     if (argument == (void *)AND_ANOTHER_CRASHES) {
         pthread_t thread;
