@@ -421,8 +421,8 @@ static void test_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_true_crash), WITH_STATE(test_hangs), WITH_STATE(test_small_file), WITH_STATE(test_jumps), WITH_STATE(test_workers), WITH_STATE(test_lives_on),
-        WITH_STATE(test_killed),
+        WITH_STATE(test_true_crash), WITH_STATE(test_hangs), WITH_STATE(test_small_file), WITH_STATE(test_jumps), WITH_STATE(test_workers),
+        WITH_STATE(test_lives_on), WITH_STATE(test_killed),
     };
     return cmocka_run_group_tests_name("recovering", tests, NULL, NULL);
 }

@@ -308,10 +308,12 @@ static void waits_and_marks(lg_launch *launch)
 static void test_finish(void **state)
 {
     (void)state;
-    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .before = hold_first, .then = marks_and_waits), 0, HEALTHY "ok;checking;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .before = hold_first, .then = marks_and_waits), 0,
+          HEALTHY "ok;checking;normal;ok;");
     lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 50, .then = waits_and_marks), 0, HEALTHY "checking;normal;ok;");
     lives(LIFE(.options.finish = LG_FINISH_MARK, .options.window_ms = 50, .then = waits_and_marks), 0, HEALTHY "checking;normal;ok;");
-    lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 300, .before = hold_first, .then = marks_and_waits), 0, HEALTHY "ok;checking;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 300, .before = hold_first, .then = marks_and_waits), 0,
+          HEALTHY "ok;checking;normal;ok;");
     lives(LIFE(.options.finish = LG_FINISH_EITHER, .options.window_ms = 60000, .then = marks_and_waits), 0, HEALTHY "normal;ok;normal;ok;");
     lives(LIFE(.options.finish = LG_FINISH_EITHER, .options.window_ms = 50, .then = awaits_finish, .after = CRASH), SEGV, HEALTHY "normal;");
     account();
@@ -466,7 +468,8 @@ static void test_hanging_task(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        lives_somehow(LIFE(.options.heartbeat_ms = 200, .options.window_ms = 300, .options.report_after = 99, .in_b = HANG, .before = be_killed_for_hang),
+        lives_somehow(LIFE(.options.heartbeat_ms = 200, .options.window_ms = 300, .options.report_after = 99, .in_b = HANG,
+                           .before = be_killed_for_hang),
                       KILLED);
         account();
         assert_int_equal(last_of_timeline().verdict.end, LG_END_HANG);

@@ -188,7 +188,8 @@ static void body_ends_late(void *argument)
     wait_until(said("is about to overrun"));
     if (!job_now(0, &job) || !job.near_ns || lg_deadline_end(session, deadline) != LG_OK || job_now(0, &job))
         _exit(1);
-    if (!newest_snapshot(LG_SNAPSHOT_DEADLINE, &snapshot) || !snapshot.resolved_ns || snapshot.resolved_ns - snapshot.since_ns < LIMIT_OF_JOB_MS * 900000ull)
+    if (!newest_snapshot(LG_SNAPSHOT_DEADLINE, &snapshot) || !snapshot.resolved_ns ||
+        snapshot.resolved_ns - snapshot.since_ns < LIMIT_OF_JOB_MS * 900000ull)
         _exit(2);
     const unsigned most = (unsigned)((now_ns() - begin) / 100000000);
     unsigned tenths = LIMIT_OF_JOB_MS * 9 / 1000;
