@@ -356,42 +356,6 @@ static void test_many_altstacks(void **state)
     expect_exit(body_many_at_once, NULL, 0);
 }
 
-/* A thread that ends in its handler gives its alternate stack back. */
-static void ends_thread(int signal)
-{
-    (void)signal;
-    pthread_exit(NULL);
-}
-
-static void *crash_in_thread(void *argument)
-{
-    (void)argument;
-    crash();
-    return NULL;
-}
-
-static void body_thread_ends_in_handler(void *argument)
-{
-    pthread_t thread;
-    (void)argument;
-    signal(SIGSEGV, ends_thread);
-    start_session();
-    for (int i = 0; i < 3; i++)
-        if (pthread_create(&thread, NULL, crash_in_thread, NULL) != 0 || pthread_join(thread, NULL) != 0)
-            _exit(91);
-    exit(0);
-}
-
-static void test_thread_ends_in_handler(void **state)
-{
-    (void)state;
-    /* often, as the last thread may still be ending in the kernel when the process exits */
-    for (int round = 0; round < 20; round++) {
-        expect_exit(body_thread_ends_in_handler, NULL, 0);
-        assert_int_equal(newest_verdict().end, LG_END_CLEAN);
-    }
-}
-
 static void body_small_altstack_noticed(void *argument)
 {
     (void)argument;
@@ -827,7 +791,7 @@ int main(void)
         WITH_STATE(test_blocked),     WITH_STATE(test_replaced_and_chained),
         WITH_STATE(test_altstacks),   WITH_STATE(test_small_altstack_noticed),
         WITH_STATE(test_overflow_in_destructor), WITH_STATE(test_altstacks_are_freed),
-        WITH_STATE(test_many_altstacks), WITH_STATE(test_thread_ends_in_handler),
+        WITH_STATE(test_many_altstacks),
         WITH_STATE(test_earlier_handler_hangs), WITH_STATE(test_earlier_handler_jumps_once),
         WITH_STATE(test_setuid_after_a_crash),
         WITH_STATE(test_terminates_twice),

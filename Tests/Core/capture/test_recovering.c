@@ -381,6 +381,44 @@ static void test_lives_on(void **state)
     assert_int_equal(crash.also_crashed_count, 0);
 }
 
+/* ---- a thread ends in its handler ---- */
+
+static void ends_thread(int signal)
+{
+    (void)signal;
+    pthread_exit(NULL);
+}
+
+static void *crash_in_thread(void *argument)
+{
+    (void)argument;
+    crash();
+    return NULL;
+}
+
+static void body_thread_ends_in_handler(void *argument)
+{
+    pthread_t thread;
+    (void)argument;
+    signal(SIGSEGV, ends_thread);
+    start_patiently();
+    lg__fault_patience = 100; /* the exit waits for a look at the last thread */
+    for (int i = 0; i < 3; i++)
+        if (pthread_create(&thread, NULL, crash_in_thread, NULL) != 0 || pthread_join(thread, NULL) != 0)
+            _exit(91);
+    exit(0);
+}
+
+static void test_thread_ends_in_handler(void **state)
+{
+    (void)state;
+    /* often, as the last thread may still be ending in the kernel when the process exits */
+    for (int round = 0; round < 20; round++) {
+        expect_exit(body_thread_ends_in_handler, NULL, 0);
+        assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+    }
+}
+
 /* ---- killed while the rest is written ---- */
 
 static const char *stop_at;
@@ -422,7 +460,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_true_crash), WITH_STATE(test_hangs), WITH_STATE(test_small_file), WITH_STATE(test_jumps), WITH_STATE(test_workers),
-        WITH_STATE(test_lives_on), WITH_STATE(test_killed),
+        WITH_STATE(test_lives_on), WITH_STATE(test_thread_ends_in_handler), WITH_STATE(test_killed),
     };
     return cmocka_run_group_tests_name("recovering", tests, NULL, NULL);
 }
