@@ -15,7 +15,7 @@
 /* An exit waits this long for a look of the watch thread. */
 #define EXIT_NS LG_PATIENCE(UINT64_C(200000000))
 /* At an exit: for a thread that is just ending. */
-#define ENDING_TRIES 20
+#define ENDING_TRIES (int)LG_PATIENCE(20)
 #define ENDING_NS UINT64_C(1000000)
 /* A thread whose place does not show is looked at again this often, but no longer than a question
  * stands: the machine may be busy. */

@@ -8,6 +8,7 @@
  * stored of proves nothing: plain time is enough. */
 #include "capture/capture.h"
 #include "launch/internal.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 
 #define SLICE_MAX_NS UINT64_C(250000000)
@@ -79,19 +80,27 @@ void lg__window_note(lg_launch *launch)
     atomic_compare_exchange_strong(&launch->state->phase, &launching, LG_PHASE_FINISHED);
 }
 
-/* A launch without a heartbeat for longer than its threshold is marked as hanging; the next
- * heartbeat takes the mark back. Returns true while heartbeats come. */
-static bool launch_beats(lg_launch *launch, uint64_t now)
+/* *ret_last: the latest heartbeat, or the moment from which on there must be some. */
+static bool heartbeats_come(const lg_launch *launch, uint64_t now, uint64_t *ret_last)
 {
     uint64_t most = (uint64_t)launch->options.heartbeat_ms * 1000000u;
     uint64_t beat = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
-    uint64_t last = beat < begun ? begun : beat;
-    bool alive = now < last || now - last <= most || atomic_load(&launch->host->heartbeat_paused) ||
-                 atomic_load(&launch->host->waits);
+    uint64_t last = *ret_last = beat < begun ? begun : beat;
+    return now < last || now - last <= most || atomic_load(&launch->host->heartbeat_paused) || atomic_load(&launch->host->waits);
+}
+
+/* A launch without a heartbeat for longer than its threshold is marked as hanging; the next
+ * heartbeat takes the mark back. Returns true while heartbeats come. */
+static bool launch_beats(lg_launch *launch, uint64_t opened, uint64_t now)
+{
+    uint64_t last;
+    bool alive = heartbeats_come(launch, now, &last);
     if (!alive && !atomic_load(&launch->host->hangs[LG__HANG_LAUNCH])) {
+        LG_FAULT_POINT("window: hangs");
         lg__hang_begin(launch->host, LG__HANG_LAUNCH, last);
-        if (atomic_load(&launch->host->heartbeat_ns) > beat)
-            /* it came in between, and did not see the mark */
+        if (atomic_load(&launch->window.opened_ns) != opened || heartbeats_come(launch, now, &last))
+            /* a heartbeat, a pause or the end of the window came in between, and did not see the
+             * mark */
             lg__hang_end(launch->host, LG__HANG_LAUNCH);
     }
     return alive;
@@ -128,7 +137,7 @@ uint64_t lg__window_look(lg_launch *launch, uint64_t now)
         window->counted_ns = passed = 0;
         window->is_over = false;
     }
-    bool watches_heartbeat = launch->options.heartbeat_ms, beats = !watches_heartbeat || launch_beats(launch, now);
+    bool watches_heartbeat = launch->options.heartbeat_ms, beats = !watches_heartbeat || launch_beats(launch, opened, now);
     if (!whole || lg__window_has_passed(launch))
         return watches_heartbeat ? slice : LG__NEVER;
     if (beats && !atomic_load(&window->idle) && !atomic_load(&launch->host->waits))

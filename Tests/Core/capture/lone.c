@@ -20,7 +20,6 @@ int main(int count, char **arguments)
     options.state_directory = arguments[count - 1];
     if (lg_start(&options, &session) != LG_OK || lg_session_protection(session) != LG_PROTECTION_FULL)
         return 99;
-    usleep(50000);
     crash();
     return 0;
 }

@@ -354,7 +354,7 @@ static void body_lives(void *argument)
     REQUIRE(lg_launch_prepare(session, "main", &options, &launch) == LG_OK);
     lg_launch_begin(launch);
     lg_launch_finished(launch);
-    usleep(1500000); /* the crash whose signal could have come again settles */
+    pass_time(1500, "the crash whose signal could have come again settles after a second");
     fault();
 }
 
@@ -390,11 +390,9 @@ static bool waits(const char *line)
 static void send_another(int number)
 {
     (void)number;
-    while (count_threads() < 2)
-        usleep(1000);
+    wait_until(count_threads() == 2);
     kill(getpid(), another);
-    for (int turn = 0; turn < 60000 && (waits("ShdPnd:") || !waits("SigPnd:")); turn++)
-        usleep(1000);
+    wait_until(!waits("ShdPnd:") && waits("SigPnd:"));
 }
 
 static void body_another(void *argument)

@@ -162,17 +162,24 @@ static void *crash_on_thread(void *pointer)
     return NULL;
 }
 
+/* The threads have a tenth of the deadline for their answers. */
+static void start_with_threads(void)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.deadline_ms = 60000;
+    start_with(options);
+    start_waiting(2);
+}
+
 static void crash_without_pointer(void *pointer)
 {
-    start_session();
-    start_waiting(2);
+    start_with_threads();
     crash_with_pointer(pointer);
 }
 
 static void crash_thread_without_pointer(void *pointer)
 {
-    start_session();
-    start_waiting(2);
+    start_with_threads();
     in_thread(crash_on_thread, pointer);
     wait_for_ever(NULL);
 }

@@ -27,8 +27,7 @@ static _Atomic unsigned asked, clears, late, answered, pauses, survived, crashes
 
 static void await(_Atomic unsigned *count, unsigned least)
 {
-    while (atomic_load(count) < least)
-        usleep(200);
+    wait_until(atomic_load(count) >= least);
 }
 
 static void jumps(int number)
@@ -91,10 +90,12 @@ static void two_crashes(void (*hook)(const char *), void *argument)
     role = FIRST;
     prctl(PR_SET_NAME, "first");
     session = start_with(options);
-    alarm(LONG_MS / 2000); /* a thread that nobody lets go stands until the deadline */
+    alarm(LONG_MS / 1000 - 5); /* a thread that nobody lets go stands until the deadline */
     lg__fault_hook = hook;
     in_thread(pauses_or_crashes, argument);
     await(&pauses, 1);
+    if (!argument)
+        wait_until(others_sleep()); /* it pauses */
     in_thread(crashes_second, NULL); /* the kernel lists the threads in this order */
     survive();
     await(&survived, argument ? 3 : 2);
@@ -153,10 +154,10 @@ static void hook_open(const char *point)
         await(&clears, 1);
     }
     /* The place is cleared for another thread, and that thread not yet asked. The late answer would
-     * take the place now, and be written when that thread's is whole. */
+     * take the place now, and be written when that thread's is whole; it does not, and the thread
+     * pauses again. */
     if (role == SECOND && is_at(point, "question: cleared") && atomic_fetch_add(&clears, 1) == 0)
-        for (int i = 0; i < 100 && !atomic_load(&late); i++)
-            usleep(1000);
+        wait_until(atomic_load(&late) || atomic_load(&pauses) > 1);
     if (role == ASKED && is_at(point, "question: writes")) {
         atomic_fetch_add(&late, 1);
         await(&answered, 1);
@@ -193,17 +194,15 @@ static void hook_late(const char *point)
         await(&clears, 1);
         atomic_fetch_add(&late, 1);
     }
-    if (role == SECOND && is_at(point, "question: cleared") && atomic_fetch_add(&clears, 1) == 0) {
-        await(&late, 1);
-        usleep(10000);
-    }
+    if (role == SECOND && is_at(point, "question: cleared") && atomic_fetch_add(&clears, 1) == 0)
+        await(&pauses, 2); /* the late answer is over */
     if (role == ASKED && is_at(point, "thread: answered") && atomic_load(&clears) > 1)
         atomic_fetch_add(&answered, 1);
     /* The one answer that is missing comes when the late one would have been counted for it. Before
      * that the watch thread may ask: on a busy machine the first crash takes long. */
     if (role == FIRST && is_at(point, "thread: asked") && atomic_load(&clears)) {
         await(&answered, 1);
-        usleep(20000);
+        pass_time(100, "a crash that had counted the late answer would go on without this one");
     }
 }
 
@@ -240,16 +239,18 @@ static void hook_stale(const char *point)
     if (role == ASKED && is_at(point, "lock: taken"))
         atomic_fetch_add(&taken, 1);
     if (role == SECOND && is_at(point, "question: clears") && atomic_fetch_add(&clears, 1) == 0) {
-        unsigned before = atomic_load(&locks);
-        while (!atomic_load(&late) && atomic_load(&locks) < before + 3)
-            usleep(200);
+        const unsigned before = atomic_load(&locks);
+        wait_until(atomic_load(&late) || atomic_load(&locks) >= before + 3);
     }
     if (role == ASKED && is_at(point, "question: answers") && atomic_load(&clears) == 1 && atomic_fetch_add(&late, 1) == 0)
         await(&asked, 1);
-    /* the other thread's question is open, and its signal not yet sent */
-    if (role == SECOND && is_at(point, "question: asked") && atomic_fetch_add(&asked, 1) == 0)
-        for (int i = 0; i < 100 && atomic_load(&late) && !atomic_load(&answered); i++)
-            usleep(1000);
+    /* the other thread's question is open, and its signal not yet sent: the late answer would be
+     * written now; it is not, and its thread waits for the lock again */
+    if (role == SECOND && is_at(point, "question: asked") && atomic_load(&asked) == 0) {
+        const unsigned before = atomic_load(&locks);
+        atomic_fetch_add(&asked, 1);
+        wait_until(!atomic_load(&late) || atomic_load(&answered) || atomic_load(&locks) > before);
+    }
     if (role == ASKED && is_at(point, "question: writes") && atomic_load(&late))
         atomic_fetch_add(&answered, 1);
 }

@@ -7,19 +7,23 @@
 #include <errno.h>
 #include <grp.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "os/fault_point.h"
+
+#define LONG_MS 60000
 
 static volatile int zero;
 
@@ -106,11 +110,11 @@ static __attribute__((noinline)) void wait_in_condition(void)
         pthread_cond_wait(&never, &mutex);
 }
 
-static __attribute__((noinline)) void wait_in_sleep(void)
+static __attribute__((noinline)) void wait_in_poll(void)
 {
     atomic_fetch_add(&ready, 1);
     for (;;)
-        sleep(1000);
+        poll(NULL, 0, -1);
 }
 
 static __attribute__((noinline)) void be_busy(void)
@@ -119,6 +123,8 @@ static __attribute__((noinline)) void be_busy(void)
     for (;;)
         zero = 0;
 }
+
+static atomic_int masked_tid;
 
 static void *be_a_thread(void *argument)
 {
@@ -129,6 +135,7 @@ static void *be_a_thread(void *argument)
     if (number == MASKED) { /* by the system call, because libc would leave two signals open */
         uint64_t all = UINT64_MAX;
         syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+        atomic_store(&masked_tid, gettid());
         atomic_fetch_add(&ready, 1);
         wait_for_ever(NULL);
     }
@@ -141,21 +148,33 @@ static void *be_a_thread(void *argument)
     }
     if (number % 2)
         wait_in_condition();
-    wait_in_sleep();
+    wait_in_poll();
     return NULL;
+}
+
+static bool sleeps(int tid)
+{
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    FILE *file = fopen(path, "re");
+    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        _exit(95);
+    fclose(file);
+    return state == 'S';
 }
 
 static void make_threads(void)
 {
     for (long i = 0; i < THREADS; i++)
         in_thread(be_a_thread, (void *)i);
-    while (atomic_load(&ready) < THREADS)
-        usleep(1000);
+    wait_until(atomic_load(&ready) == THREADS);
+    wait_until(sleeps(atomic_load(&masked_tid)));
 }
 
 static void body_threads(void *argument)
 {
     lg_options options = LG_OPTIONS_INIT;
+    options.deadline_ms = LONG_MS; /* the threads have a tenth of it for their answers */
     if (argument)
         options.thread_limit = 7;
     start_with(options);
@@ -210,7 +229,7 @@ static void test_threads(void **state)
         assert_int_equal(lg_reader_thread_register(reader, i, thread.register_count - 2, &value), LG_OK);
         assert_true(thread.stack_low < thread.sp && thread.sp < thread.stack_high);
         assert_int_equal(stack.truncated, 0);
-        uint64_t place = (uint64_t)(uintptr_t)(number == BUSY ? be_busy : number % 2 ? wait_in_condition : wait_in_sleep);
+        uint64_t place = (uint64_t)(uintptr_t)(number == BUSY ? be_busy : number % 2 ? wait_in_condition : wait_in_poll);
         assert_true(goes_through(reader, i, place - 1, 256));
         assert_true(goes_through(reader, i, (uint64_t)(uintptr_t)be_a_thread, 1024));
     }
@@ -251,7 +270,7 @@ static void *count_rounds(void *argument)
     (void)argument;
     for (;;) {
         atomic_fetch_add(&rounds, 1);
-        usleep(500);
+        rest(1);
     }
     return NULL;
 }
@@ -266,12 +285,8 @@ static void body_survives(void *argument)
     for (int i = 0; i < 20; i++) {
         if (sigsetjmp(escape, 1) == 0)
             crash();
-        int before = atomic_load(&rounds);
-        for (int wait = 0; atomic_load(&rounds) < before + 2; wait++) {
-            if (wait == 5000)
-                _exit(97); /* the thread is still stopped */
-            usleep(1000);
-        }
+        const int before = atomic_load(&rounds);
+        wait_until(atomic_load(&rounds) >= before + 2);
     }
     lg_heartbeat(session);
     raise(SIGKILL);
@@ -299,11 +314,13 @@ static void test_threads_go_on(void **state)
 }
 
 /* A later record holds nothing of an earlier one, not even when it has fewer threads. */
+static atomic_bool crashed;
+
 static void *wait_and_end(void *tid)
 {
     *(pid_t *)tid = gettid();
-    while (!atomic_load(&ready))
-        usleep(1000);
+    atomic_fetch_add(&ready, 1);
+    wait_until(atomic_load(&crashed));
     return NULL;
 }
 
@@ -316,9 +333,10 @@ static void body_fewer_threads(void *argument)
     start_session();
     for (int i = 0; i < 5; i++)
         pthread_create(&threads[i], NULL, wait_and_end, &tids[i]);
+    wait_until(atomic_load(&ready) == 5);
     if (sigsetjmp(escape, 1) == 0)
         crash();
-    atomic_store(&ready, 1);
+    atomic_store(&crashed, true);
     for (int i = 0; i < 5; i++) {
         pthread_join(threads[i], NULL);
         /* the kernel may still list a thread that was joined */
@@ -346,6 +364,7 @@ static void test_fewer_threads(void **state)
 static void body_map(void *argument)
 {
     lg_options options = LG_OPTIONS_INIT;
+    options.deadline_ms = LONG_MS;
     options.leave_out = (uint32_t)(uintptr_t)argument;
     start_with(options);
     make_threads();
@@ -468,8 +487,11 @@ static void test_left_out(void **state)
 
 /* ---- standard error ---- */
 
+/* A record waits a tenth of a second, and an exit a second, for the thread that reads the last
+ * words: these times are no matter of this test. */
 static void body_stderr(void *argument)
 {
+    lg__fault_patience = 100;
     start_keeping_stderr();
     for (int i = 0; i < 1000; i++)
         fprintf(stderr, "line %d\n", i);
@@ -482,10 +504,6 @@ static void body_stderr(void *argument)
     fprintf(stderr, "the last words\n");
     if (argument)
         exit(3);
-    /* The record waits a tenth of a second for the thread that reads them, which is too short on a
-     * busy machine. */
-    for (int left = 1; left > 0 && ioctl(STDERR_FILENO, FIONREAD, &left) == 0;)
-        rest(1);
     crash();
 }
 
@@ -538,19 +556,35 @@ static bool file_has(const char *name, const char *text)
     return strstr(whole, text) != NULL;
 }
 
+/* The watch thread has found a handler that the program took away, and has then gone to sleep. */
+static atomic_bool ignored, said_so;
+
+static void hook_check(const char *point)
+{
+    static __thread bool looked;
+    if (strcmp(point, "disposition: looked") == 0)
+        looked = atomic_load(&ignored);
+    else if (looked && strcmp(point, "watch: sleeps") == 0)
+        atomic_store(&said_so, true);
+}
+
 static void body_stderr_of_a_cut_file(void *argument)
 {
-    start_keeping_stderr();
-    usleep(50000);
+    lg_session *session = start_keeping_stderr();
+    lg__fault_hook = hook_check;
+    if (argument)
+        lg_heartbeat(session); /* there is a watch thread */
+    wait_until(others_sleep());
     if (truncate(newest_run_path(), 0) != 0)
         _exit(90);
     fprintf(stderr, "one\n");
-    usleep(50000);
+    wait_until(file_has("stderr", "one\n"));
     fprintf(stderr, "two\n");
-    if (argument)
-        signal(SIGSEGV, SIG_IGN); /* the watch thread writes a breadcrumb about the cut */
-    if (argument)
-        sleep(2);
+    if (argument) {
+        signal(SIGSEGV, SIG_IGN);
+        atomic_store(&ignored, true);
+        wait_until(atomic_load(&said_so)); /* by a breadcrumb in the file that was cut */
+    }
     exit(0);
 }
 
@@ -590,6 +624,18 @@ static void test_redirected_stderr(void **state)
     assert_true(file_has("log", "from the child\n"));
 }
 
+/* In the run file. */
+static bool is_kept(const char *words)
+{
+    uint8_t bytes[4033] = { 0 };
+    size_t size;
+    uint64_t total;
+    lg_reader *reader = newest_run();
+    const bool has = lg_reader_stderr(reader, bytes, &size, &total) == LG_OK && strstr((char *)bytes, words);
+    lg_reader_close(reader);
+    return has;
+}
+
 static void body_closes_all(void *argument)
 {
     char name[32];
@@ -599,13 +645,14 @@ static void body_closes_all(void *argument)
     else
         start_session();
     signal(SIGPIPE, SIG_IGN);
-    usleep(50000);
+    wait_until(others_sleep());
     syscall(SYS_close_range, 3, ~0u, 0);
     for (int file = 3; file < 20; file = open(state_path(name), O_RDWR | O_CREAT | O_CLOEXEC, 0600))
         snprintf(name, sizeof name, "own-%d", files++);
     for (int i = 0; i < 5; i++) {
-        fprintf(stderr, "words\n");
-        usleep(10000);
+        fprintf(stderr, "words %d\n", i);
+        snprintf(name, sizeof name, "words %d\n", i);
+        wait_until(!argument || is_kept(name)); /* the thread that copies them has not written them elsewhere */
     }
     pid_t child = fork();
     if (child == 0) {

@@ -15,6 +15,7 @@
 
 #include "os/fault_point.h"
 
+#define LONG_MS 60000
 #define FAULTS 3000
 #define IDLE 8
 
@@ -26,6 +27,16 @@ static int *true_fault; /* an address that no handler mends */
 /* How the handler ends where it cannot recover. */
 enum end { RESETS, ABORTS, EXITS, CRASHES, HANGS, ENDS };
 static enum end end_of_handler;
+
+/* A handler that is slow and recovers is none that hangs: the deadline of a handler is looked at
+ * when one hangs. */
+static atomic_bool hangs;
+
+static void hook_until_hangs(const char *point)
+{
+    if (strcmp(point, "deadline: over") == 0)
+        wait_until(atomic_load(&hangs));
+}
 
 static bool mends(const siginfo_t *info)
 {
@@ -45,8 +56,9 @@ static void mend_or_end(int number, siginfo_t *info, void *context)
     case EXITS: exit(7);
     case CRASHES: __builtin_trap();
     case HANGS:
-        for (;;)
-            pause();
+        atomic_store(&hangs, true);
+        hang(number);
+        break;
     default: signal(number, SIG_DFL);
     }
 }
@@ -65,6 +77,13 @@ static void install(void (*handler)(int, siginfo_t *, void *))
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     true_fault = (int *)(uintptr_t)0x18;
     sigaction(SIGSEGV, &action, NULL);
+}
+
+static void start_patiently(void)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.deadline_ms = options.handler_ms = LONG_MS;
+    start_with(options);
 }
 
 static void live_with_faults(int count)
@@ -110,14 +129,18 @@ static void make_idle_threads(void)
         pthread_t thread;
         pthread_create(&thread, NULL, idle, NULL);
     }
-    while (atomic_load(&begun) < IDLE)
-        usleep(1000);
-    usleep(50000); /* until they pause */
+    wait_until(atomic_load(&begun) == IDLE && others_sleep()); /* they pause */
+}
+
+static bool small; /* there is little space for files, and none for the other threads */
+
+/* The first record has asked them all, and they pause again. */
+static void await_first_record(void)
+{
+    wait_until((small || atomic_load(&woken) >= IDLE) && others_sleep());
 }
 
 /* ---- the whole life ---- */
-
-static bool small; /* there is little space for files */
 
 static void body_life(void *argument)
 {
@@ -127,11 +150,16 @@ static void body_life(void *argument)
     end_of_handler = (enum end)(intptr_t)argument;
     install(mend_or_end);
     lg_options options = LG_OPTIONS_INIT;
-    options.handler_ms = end_of_handler == HANGS ? 300 : 0;
+    options.deadline_ms = LONG_MS;
+    options.handler_ms = end_of_handler == HANGS ? 300 : LONG_MS;
     start_with(options);
+    if (end_of_handler == HANGS) {
+        lg__fault_patience = 100; /* the watch thread looks, and no timer on the thread of the handler */
+        lg__fault_hook = hook_until_hangs;
+    }
     make_idle_threads();
     live_with_faults(1); /* until it has recovered once, nothing is known about the handler */
-    usleep(50000);
+    await_first_record();
     const int before = atomic_load(&woken);
     live_with_faults(small ? 20 : FAULTS);
     if (atomic_load(&woken) != before && !small)
@@ -208,10 +236,10 @@ static void body_jumps(void *argument)
 {
     (void)argument;
     install(jump_or_reset);
-    start_session();
+    start_patiently();
     make_idle_threads();
     jump_out_of_faults(2);
-    usleep(50000);
+    await_first_record();
     const int before = atomic_load(&woken);
     jump_out_of_faults(FAULTS - 1);
     if (atomic_load(&woken) != before)
@@ -265,13 +293,12 @@ static void body_workers(void *argument)
     (void)argument;
     install(mend_any);
     pages = mmap(NULL, WORKERS * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    start_session();
+    start_patiently();
     for (int i = 0; i < WORKERS; i++) {
         pthread_t thread;
         pthread_create(&thread, NULL, work, pages + i * 4096);
     }
-    while (atomic_load(&working) < WORKERS)
-        usleep(1000);
+    wait_until(atomic_load(&working) == WORKERS);
     abort();
 }
 
@@ -286,6 +313,110 @@ static void test_workers(void **state)
     assert_int_equal(crash.also_crashed_count, 0);
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     lg_reader_close(reader);
+}
+
+/* ---- the program lives on longer than any handler may take ---- */
+
+/* The thread left its handler by longjmp, and is deep in other calls. */
+enum { AND_LIVES, WITHOUT_ALTSTACK, AND_ANOTHER_CRASHES };
+
+/* The thread is looked at when the time of the handler is over and the thread has left. */
+static atomic_bool has_left, looked;
+
+static void hook_until_left(const char *point)
+{
+    static bool was_over;
+    if (strcmp(point, "deadline: over") == 0) {
+        was_over = true;
+        wait_until(atomic_load(&has_left));
+    } else if (was_over && (strcmp(point, "watch: sleeps") == 0 || strcmp(point, "watch: leaves") == 0)) {
+        atomic_store(&looked, true);
+    }
+}
+
+static void *aborts(void *argument)
+{
+    (void)argument;
+    abort();
+}
+
+static void body_lives_on(void *argument)
+{
+    static const stack_t none = { .ss_flags = SS_DISABLE };
+    lg_options options = LG_OPTIONS_INIT;
+    options.deadline_ms = LONG_MS;
+    options.handler_ms = 200;
+    signal(SIGSEGV, jump_out);
+    start_with(options);
+    lg__fault_patience = 100; /* as above */
+    lg__fault_hook = hook_until_left;
+    if (argument == (void *)WITHOUT_ALTSTACK)
+        sigaltstack(&none, NULL);
+    if (sigsetjmp(escape, 1) == 0)
+        crash();
+    volatile char space[65536];
+    space[0] = 1;
+    atomic_store(&has_left, true);
+    wait_until(atomic_load(&looked));
+    /* then another thread crashes, and its earlier handler does not return */
+    if (argument == (void *)AND_ANOTHER_CRASHES) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, aborts, NULL);
+        pthread_join(thread, NULL);
+    }
+    exit(space[0] - 1);
+}
+
+static void test_lives_on(void **state)
+{
+    (void)state;
+    expect_exit(body_lives_on, (void *)AND_LIVES, 0);
+    state_make();
+    expect_exit(body_lives_on, (void *)WITHOUT_ALTSTACK, 0);
+    state_make();
+    expect_signal(body_lives_on, (void *)AND_ANOTHER_CRASHES, SIGABRT);
+    lg_crash_info crash = newest_crash(LG_STAGE_DONE);
+    assert_int_equal(crash.signal, SIGABRT);
+    assert_int_equal(crash.sequence, 2);
+    assert_int_equal(crash.also_crashed_count, 0);
+}
+
+/* ---- a thread ends in its handler ---- */
+
+static void ends_thread(int signal)
+{
+    (void)signal;
+    pthread_exit(NULL);
+}
+
+static void *crash_in_thread(void *argument)
+{
+    (void)argument;
+    crash();
+    return NULL;
+}
+
+static void body_thread_ends_in_handler(void *argument)
+{
+    pthread_t thread;
+    (void)argument;
+    signal(SIGSEGV, ends_thread);
+    start_patiently();
+    lg__fault_patience = 100; /* the exit waits for a look at the last thread */
+    for (int i = 0; i < 3; i++)
+        if (pthread_create(&thread, NULL, crash_in_thread, NULL) != 0 || pthread_join(thread, NULL) != 0)
+            _exit(91);
+    exit(0);
+}
+
+static void test_thread_ends_in_handler(void **state)
+{
+    (void)state;
+    /* often, as the last thread may still be ending in the kernel when the process exits */
+    for (int round = 0; round < 20; round++) {
+        expect_exit(body_thread_ends_in_handler, NULL, 0);
+        assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+    }
 }
 
 /* ---- killed while the rest is written ---- */
@@ -328,7 +459,8 @@ static void test_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_true_crash), WITH_STATE(test_hangs), WITH_STATE(test_small_file), WITH_STATE(test_jumps), WITH_STATE(test_workers), WITH_STATE(test_killed),
+        WITH_STATE(test_true_crash), WITH_STATE(test_hangs), WITH_STATE(test_small_file), WITH_STATE(test_jumps), WITH_STATE(test_workers),
+        WITH_STATE(test_lives_on), WITH_STATE(test_thread_ends_in_handler), WITH_STATE(test_killed),
     };
     return cmocka_run_group_tests_name("recovering", tests, NULL, NULL);
 }

@@ -327,10 +327,12 @@ static void test_early(void **state)
 }
 
 /* Another thread loads, unloads and refreshes all the time. */
+static atomic_uint loads;
+
 static void *load_and_unload(void *argument)
 {
     lg_session *session = argument;
-    for (;;) {
+    for (;; atomic_fetch_add(&loads, 1)) {
         void *a = dlopen(PLUGIN_A, RTLD_NOW | RTLD_LOCAL), *b = dlopen(PLUGIN_B, RTLD_NOW | RTLD_LOCAL);
         lg_modules_refresh(session);
         dlclose(a);
@@ -345,7 +347,8 @@ static void body_busy(void *argument)
     pthread_t thread;
     lg_session *session = start_session();
     pthread_create(&thread, NULL, load_and_unload, session);
-    usleep((useconds_t)(2000 + (uintptr_t)argument * 37));
+    wait_until(atomic_load(&loads) > (uintptr_t)argument % 4);
+    for (volatile uintptr_t turn = 0; turn < (uintptr_t)argument * 10000; turn++) {} /* at another moment each time */
     crash_here();
 }
 

@@ -4,13 +4,15 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "os/fault_point.h"
 
 #define LIMIT_OF_JOB_MS 200
 #define LONG_MS 86400000
@@ -27,20 +29,26 @@ static bool job_now(uint32_t index, lg_deadline_info *ret_job)
 /* ---- the place where the job works ---- */
 
 extern char __start_working[], __stop_working[];
-static volatile bool enough;
+static volatile bool works, enough;
 
 __attribute__((noinline, section("working"))) static void work_here(void)
 {
-    while (!enough) {}
+    while (!enough)
+        works = true;
     __asm__ volatile("" ::: "memory");
+}
+
+/* The watch thread looks at nothing before the job works. */
+static void hook_until_job_works(const char *point)
+{
+    if (strcmp(point, "watch: wakes") == 0)
+        wait_until(works);
 }
 
 static void *kill_when_near(void *argument)
 {
     (void)argument;
-    while (!said("is about to overrun")) {
-        rest(2);
-    }
+    wait_until(said("is about to overrun"));
     kill(getpid(), SIGKILL);
     return NULL;
 }
@@ -61,6 +69,8 @@ static void body_is_killed_for_it(void *argument)
     uint64_t other;
     (void)argument;
     session = start_session();
+    lg__fault_patience = 100;
+    lg__fault_hook = hook_until_job_works;
     lg_deadline_begin(session, "nightly", LONG_MS, &other);
     in_thread(upload, NULL);
     in_thread(kill_when_near, NULL);
@@ -115,8 +125,7 @@ static void body_overruns(void *argument)
     if (how & FINISHED)
         lg_launch_finished(launch);
     lg_deadline_begin(session, "upload", LIMIT_OF_JOB_MS, &deadline);
-    while (!said("is about to overrun"))
-        rest(2);
+    wait_until(said("is about to overrun"));
     if (how & ENDED)
         lg_deadline_end(session, deadline);
     raise(SIGKILL);
@@ -160,21 +169,34 @@ static void test_verdict(void **state)
 
 /* ---- jobs that end ---- */
 
+/* The log has the time that the job took, in tenths of a second, which this much is. */
+static bool said_to_end_after(unsigned tenths)
+{
+    char text[100];
+    snprintf(text, sizeof text, "job \"late\", which was about to overrun its deadline, has ended after %u.%u s", tenths / 10, tenths % 10);
+    return said(text);
+}
+
 static void body_ends_late(void *argument)
 {
-    uint64_t deadline;
+    uint64_t deadline, begin = now_ns();
     lg_deadline_info job;
     lg_snapshot_info snapshot;
     (void)argument;
     session = start_session();
     lg_deadline_begin(session, "late", LIMIT_OF_JOB_MS, &deadline);
-    while (!said("is about to overrun"))
-        rest(2);
+    wait_until(said("is about to overrun"));
     if (!job_now(0, &job) || !job.near_ns || lg_deadline_end(session, deadline) != LG_OK || job_now(0, &job))
         _exit(1);
-    if (!newest_snapshot(LG_SNAPSHOT_DEADLINE, &snapshot) || !snapshot.resolved_ns || snapshot.resolved_ns - snapshot.since_ns < LIMIT_OF_JOB_MS * 900000ull ||
-        !said("job \"late\", which was about to overrun its deadline, has ended after 0."))
+    if (!newest_snapshot(LG_SNAPSHOT_DEADLINE, &snapshot) || !snapshot.resolved_ns ||
+        snapshot.resolved_ns - snapshot.since_ns < LIMIT_OF_JOB_MS * 900000ull)
         _exit(2);
+    const unsigned most = (unsigned)((now_ns() - begin) / 100000000);
+    unsigned tenths = LIMIT_OF_JOB_MS * 9 / 1000;
+    while (tenths <= most && !said_to_end_after(tenths))
+        tenths++;
+    if (tenths > most)
+        _exit(4);
     if (lg_deadline_end(session, deadline) != LG_ERR_NOT_FOUND)
         _exit(3);
 }
@@ -209,32 +231,47 @@ static void test_ended(void **state)
 
 /* ---- time while the process is stopped counts: another program watches the clock ---- */
 
+#define STOPPED_JOB_MS 2000
+static struct stop { atomic_bool asked, over; } *stop; /* shared with the process that stops this one */
+static atomic_bool begun, looked;
+
+/* The process is stopped, for longer than the job may take, just before a look of the watch thread.
+ * This look alone finds the job near its deadline, however long the process lived. */
+static void hook_stop(const char *point)
+{
+    static bool stopped;
+    if (strcmp(point, "watch: wakes") == 0 && atomic_load(&begun) && !stopped) {
+        stopped = true;
+        atomic_store(&stop->asked, true);
+        wait_until(atomic_load(&stop->over));
+    } else if (stopped && (strcmp(point, "watch: sleeps") == 0 || strcmp(point, "watch: leaves") == 0)) {
+        atomic_store(&looked, true);
+        wait_until(false); /* no second look */
+    }
+}
+
 static void body_is_stopped(void *argument)
 {
-    uint64_t deadline, begin = now_ns();
+    uint64_t deadline;
     lg_deadline_info job;
-    int status;
     (void)argument;
     session = start_session();
-    lg_deadline_begin(session, "stopped", 10 * LIMIT_OF_JOB_MS, &deadline);
-    pid_t self = getpid();
+    const pid_t self = getpid();
     if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        wait_until(atomic_load(&stop->asked));
         kill(self, SIGSTOP);
-        rest(11 * LIMIT_OF_JOB_MS);
+        pass_time(STOPPED_JOB_MS, "the time of a job goes on while the process is stopped");
+        atomic_store(&stop->over, true);
         kill(self, SIGCONT);
         _exit(0);
     }
-    wait(&status);
-    while (!said("is about to overrun"))
-        rest(1);
-    uint64_t took = now_ns() - begin;
-    if (!job_now(0, &job))
-        _exit(1);
-    printf("a limit of %u ms, of which the process was stopped for %u ms, was found near after %.0f ms\n", 10 * LIMIT_OF_JOB_MS,
-           11 * LIMIT_OF_JOB_MS, (double)took / 1e6);
-    /* If only counted time mattered, the job would have taken the stop and most of the limit. */
-    exit(job.near_ns - job.begun_ns < (11 + 9) * LIMIT_OF_JOB_MS * 1000000ull ? 0 : 2);
+    lg__fault_hook = hook_stop;
+    lg_deadline_begin(session, "stopped", STOPPED_JOB_MS, &deadline);
+    atomic_store(&begun, true);
+    lg_heartbeat(session); /* wakes the watch thread */
+    wait_until(atomic_load(&looked));
+    _exit(!job_now(0, &job) ? 1 : !job.near_ns ? 2 : !said("is about to overrun") ? 3 : 0);
 }
 
 static void test_stopped(void **state)
@@ -335,6 +372,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
+    stop = shared_memory(sizeof *stop);
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_killed), WITH_STATE(test_verdict), WITH_STATE(test_ended), WITH_STATE(test_stopped), WITH_STATE(test_many),
         WITH_STATE(test_refused),

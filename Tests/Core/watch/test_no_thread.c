@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "os/fault_point.h"
 
 #define EXPECT(condition) ((condition) ? (void)0 : _exit(__LINE__ % 90 + 1))
 
@@ -56,8 +58,7 @@ static void test_alone(void **state)
 
 static void await_threads(unsigned count)
 {
-    while (count_threads() != count)
-        rest(1);
+    wait_until(count_threads() == count);
 }
 
 static void body_comes_and_goes(void *argument)
@@ -97,13 +98,24 @@ static lg_launch *open_window(int64_t window_ms)
     return launch;
 }
 
+/* The watch thread looks at nothing before the program has seen the window open. */
+static atomic_bool seen_open;
+
+static void hook_until_seen(const char *point)
+{
+    if (strcmp(point, "watch: wakes") == 0)
+        wait_until(atomic_load(&seen_open));
+}
+
 static void body_window(void *argument)
 {
     lg_launch_info info = LG_LAUNCH_INFO_INIT;
     (void)argument;
     session = start_session();
+    lg__fault_hook = hook_until_seen;
     lg_launch *launch = open_window(100);
     EXPECT(lg__capture_watched() && lg_launch_get_status(launch) == LG_LAUNCH_CHECKING);
+    atomic_store(&seen_open, true);
     await_threads(1);
     EXPECT(lg_launch_get_status(launch) == LG_LAUNCH_NORMAL);
     EXPECT(lg_launch_get_info(launch, &info) == LG_OK && info.status == LG_LAUNCH_NORMAL && info.streak == 0);

@@ -6,6 +6,8 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -35,8 +37,6 @@ static void finish_launch(void)
     EXPECT(lg_launch_finished(begin(&options, NULL)) == LG_OK);
 }
 
-#define REST_MS 20
-
 static int exit_handlers;
 
 static void leaves_a_mark(void)
@@ -45,9 +45,19 @@ static void leaves_a_mark(void)
         lg_annotate(session, "exit", "handlers ran");
 }
 
+static bool first_thread_has_ended(void)
+{
+    char path[64], state = 'X';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", getpid());
+    FILE *file = fopen(path, "re");
+    EXPECT(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+    fclose(file);
+    return state == 'Z' || state == 'X';
+}
+
 static void *ends(void *argument)
 {
-    rest(REST_MS);
+    wait_until(first_thread_has_ended());
     return argument;
 }
 
@@ -55,8 +65,9 @@ static void *ends(void *argument)
 enum { NO_WATCH, HEARTBEAT, JOB, TERM, WINDOW, LISTENS, MEMORY, STDERR, HELD, WAYS };
 
 static struct ending {
-    bool stopped;   /* lg_stop() came before */
-    bool by_kernel; /* a sandbox ends the threads */
+    bool stopped;    /* lg_stop() came before */
+    bool by_kernel;  /* a sandbox ends the threads */
+    bool first_last; /* and the first one after the other */
 } ending;
 
 static void ignore(int number)
@@ -84,11 +95,9 @@ static void hold_launch(void)
     repair.name = "never";
     repair.run = never;
     lg_launch *launch = begin(&options, &repair);
-    while (lg_launch_get_status(launch) == LG_LAUNCH_NORMAL)
-        rest(1);
+    wait_until(lg_launch_get_status(launch) != LG_LAUNCH_NORMAL);
     EXPECT(lg_launch_protect(launch, "a test") == LG_OK);
-    while (lg_launch_get_status(launch) != LG_LAUNCH_NEEDS_REPAIR)
-        rest(1);
+    wait_until(lg_launch_get_status(launch) == LG_LAUNCH_NEEDS_REPAIR);
 }
 
 static void occupy(uintptr_t way)
@@ -111,9 +120,16 @@ static void occupy(uintptr_t way)
     }
 }
 
+static atomic_int other_thread;
+
 static void *is_killed(void *argument)
 {
-    rest(REST_MS);
+    if (gettid() != getpid())
+        atomic_store(&other_thread, gettid());
+    if (ending.first_last && gettid() == getpid())
+        wait_until(atomic_load(&other_thread) && syscall(SYS_tgkill, getpid(), atomic_load(&other_thread), 0) != 0);
+    else if (!ending.first_last && gettid() != getpid())
+        wait_until(first_thread_has_ended());
     syscall(SYS_personality, 0xffffffff);
     return argument;
 }
@@ -173,7 +189,7 @@ static void test_threads_end(void **state)
             assert_int_equal(lg_reader_annotation(reader, 0, &annotation), ending.stopped ? LG_ERR_NOT_FOUND : LG_OK);
             lg_reader_close(reader);
         }
-    print_message("the longest of %d lives took %.0f ms; its threads rest for %d ms\n", 2 * rounds * WAYS, longest_ms, REST_MS);
+    print_message("the longest of %d lives took %.0f ms\n", 2 * rounds * WAYS, longest_ms);
 }
 
 /* libc does not see such an end: the kernel ends a process whose last thread ends, and says so of
@@ -181,8 +197,9 @@ static void test_threads_end(void **state)
 static void test_kernel_ends_threads(void **state)
 {
     (void)state;
-    for (uintptr_t way = 0; way < WAYS; way++) {
-        ending = (struct ending){ .by_kernel = true };
+    for (uintptr_t i = 0; i < 2 * WAYS; i++) {
+        const uintptr_t way = i / 2;
+        ending = (struct ending){ .by_kernel = true, .first_last = i % 2 };
         remove_state(state);
         make_state(state);
         struct death death = run_child(body_threads_end, (void *)way);
@@ -249,7 +266,8 @@ static void test_aborts(void **state)
 
 static void *lives(void *argument)
 {
-    rest(100);
+    wait_until(first_thread_has_ended());
+    pass_time(200, "LaunchGuard's threads look each tenth of a second whether others live");
     EXPECT(newest_verdict().end == LG_END_RUNNING);
     return argument;
 }

@@ -42,8 +42,7 @@ static void body(void *argument)
         options.window_ms = 100;
         EXPECT(lg_launch_prepare(session, contexts[i], &options, &launch) == LG_OK && lg_launch_begin(launch) == LG_OK);
         begin_and_end_threads();
-        while (lg__capture_watched()) /* until the window has passed */
-            usleep(1000);
+        wait_until(!lg__capture_watched()); /* the window has passed */
     }
     EXPECT(lg_stop(session) == LG_OK);
 }
