@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/format.h"
+#include "waiting.h"
 
 /* The watch thread permits the counter a moment after the start. */
 static const char *wait_for_clock(const char *path)
@@ -18,14 +18,13 @@ static const char *wait_for_clock(const char *path)
     uint32_t turn = 0;
     int file = open(path, O_RDONLY);
     for (int ms = 0; ms < 3000 && !turn; ms++) {
-        const struct timespec pause = { 0, 1000000 };
         if (pread(file, &header, sizeof header, 0) != sizeof header)
             exit(3);
         for (uint32_t i = 0; i < header.section_count; i++)
             if (header.sections[i].kind == LG__SECTION_STATE &&
                 pread(file, &turn, sizeof turn, (off_t)(header.sections[i].offset + offsetof(struct lg__state, clock_turn))) != sizeof turn)
                 exit(3);
-        nanosleep(&pause, NULL);
+        rest(1);
     }
     close(file);
     return turn ? "counter" : "kernel";

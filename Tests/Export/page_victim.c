@@ -3,12 +3,14 @@
  * crashes in its launch, or ends well. */
 #define _GNU_SOURCE
 #include <launchguard/launchguard.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "waiting.h"
 
 enum { WORKERS = 6, BREADCRUMBS = 240 };
 
@@ -34,7 +36,7 @@ static void *synchronise(void *unused)
     (void)unused;
     pthread_setname_np(pthread_self(), "sync");
     pthread_barrier_wait(&begun);
-    while (sleep(60) == 0)
+    while (poll(NULL, 0, -1) != 0)
         continue;
     return NULL;
 }
@@ -60,8 +62,7 @@ static void remember(void)
             lg_log(session, LG_LEVEL_WARNING, "the disk took %d ms for a block", 100 + i);
         const lg_field fields[] = { { .key = "number", .value = "7" }, { .key = "token", .value = "the word that nobody must read" } };
         lg_log_fields(session, levels[i % 4], "network", texts[i % 4], strlen(texts[i % 4]), fields, 2);
-        const struct timespec pause = { .tv_nsec = i < BREADCRUMBS / 2 ? 4000000 : 300000 };
-        nanosleep(&pause, NULL);
+        rest(i < BREADCRUMBS / 2 ? 4 : 1);
     }
     lg_log(session, LG_LEVEL_ERROR, "the index of <b>notes</b> & \"drafts\" is \x1b[31mred\x1b[0m \xe2\x80\xae reversed");
 }

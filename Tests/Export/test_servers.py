@@ -5,21 +5,21 @@ import datetime
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "Operator"), str(HERE)]
+sys.path[:0] = [str(HERE.parent / "Operator"), str(HERE.parent / "Support"), str(HERE)]
 
 import operator_case
+import seeds
 from operator_case import LIMIT_S, ROOT
 from test_export import DAMAGED, GOLDEN, NOT_FOUND, USAGE, ExportCase, number
+from waiting import wait_until
 
 FORMATS = ("sentry", "otlp")
 QUIET = ("clean", "terminated", "upgrade", "reboot", "debugger")
@@ -47,10 +47,8 @@ class EndedCase(ExportCase):
         """A run that was killed while it hung, with the stacks of that moment."""
         process = subprocess.Popen([operator_case.options.victim, self.state, "hang"], stdout=subprocess.DEVNULL)
         try:
-            limit = time.monotonic() + LIMIT_S
-            while not (self.state.exists() and any(snapshot["isComplete"] for snapshot in self.inspected().get("snapshots", []))):
-                self.assertLess(time.monotonic(), limit, "no stacks of the hang were taken")
-                time.sleep(.05)
+            wait_until(lambda: self.state.exists() and any(snapshot["isComplete"] for snapshot in self.inspected().get("snapshots", [])),
+                       "the stacks of the hang are taken")
         finally:
             process.kill()
             process.wait()
@@ -477,13 +475,13 @@ class Hostile(ServerCase):
             if file.exists():
                 self.written[format].append(file)
 
-    def read_written(self):
+    def read_written(self, again=None):
         self.read_each("opentelemetry-proto", self.written["otlp"])
         events = []
         for envelope in self.read_each("sentry-sdk", self.written["sentry"]):
             events.append(self.directory / f"{len(events)}.json")
             events[-1].write_text(envelope["items"][0][1])
-        self.assertEqual([found["errors"] for found in self.read_each("sentry-relay", events)], [[]] * len(events))
+        self.assertEqual([found["errors"] for found in self.read_each("sentry-relay", events)], [[]] * len(events), again)
         return len(events)
 
     def test_golden_files(self):
@@ -492,21 +490,19 @@ class Hostile(ServerCase):
         self.assertEqual(self.read_written(), len(GOLDEN[::3]))
 
     def test_damaged_files(self):
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}")
-        draw = random.Random(seed)
         path = self.directory / "damaged.lgrun"
         self.ended("crash", -signal.SIGSEGV)
         (fresh,) = (self.state / "runs").iterdir()
-        for count in range(8):
-            whole = draw.choice([*GOLDEN, fresh, fresh, fresh])
-            data = bytearray(whole.read_bytes())
-            for _ in range(draw.randrange(1, 200)):
-                # The identity is spared: without one there is no report.
-                data[draw.randrange(4096, len(data))] = draw.randrange(256)
-            path.write_bytes(data[:draw.randrange(len(data))] if draw.random() < .2 else data)
-            self.write(path, f"seed {seed}, {count}: {whole}")
-        self.assertGreater(self.read_written(), 0)
+        for draw, again in seeds.draws("servers", "Hostile.test_damaged_files"):
+            for count in range(8):
+                whole = draw.choice([*GOLDEN, fresh, fresh, fresh])
+                data = bytearray(whole.read_bytes())
+                for _ in range(draw.randrange(1, 200)):
+                    # The identity is spared: without one there is no report.
+                    data[draw.randrange(4096, len(data))] = draw.randrange(256)
+                path.write_bytes(data[:draw.randrange(len(data))] if draw.random() < .2 else data)
+                self.write(path, f"{again}\n{count}: {whole}")
+            self.assertGreater(self.read_written(again), 0)
 
     def test_no_identity(self):
         """Where the damage leaves open which run it was, the tool says so."""

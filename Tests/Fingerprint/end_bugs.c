@@ -1,6 +1,7 @@
 /* Programs that end themselves, and signals from elsewhere. */
 #undef NDEBUG
 #include "bugs.h"
+#include "waiting.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -71,8 +72,7 @@ static void from_elsewhere(int signal_number, long after_turns)
     pid_t parent = getpid();
     turns = mmap(NULL, sizeof *turns, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fork() == 0) {
-        while (*turns < (unsigned long)after_turns && getppid() == parent)
-            usleep(1000);
+        wait_until(*turns >= (unsigned long)after_turns || getppid() != parent);
         kill(parent, signal_number);
         _exit(0);
     }

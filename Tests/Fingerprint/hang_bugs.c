@@ -1,6 +1,8 @@
 /* Hangs: a thread kills the program once LaunchGuard has the stack of the hang. */
 #include "bugs.h"
+#include "waiting.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,8 +11,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, other_lock = PTHREAD_MU
 static void *kill_in_hang(void *unused)
 {
     (void)unused;
-    while (!hangs())
-        usleep(5000);
+    wait_until(hangs());
     kill(getpid(), SIGKILL);
     return NULL;
 }
@@ -39,17 +40,17 @@ KEPT void take(long which)
 }
 static void hang_lock(long which) { begin(); take(which); STAY; }
 
-KEPT void poll_for_ever(useconds_t first, useconds_t second)
+KEPT void poll_for_ever(int first, int second)
 {
     for (;;) {
-        usleep(first);
+        poll(NULL, 0, first);
         STAY;
-        usleep(second);
+        poll(NULL, 0, second);
         STAY;
     }
 }
 /* At the first rest, or at the second. */
-static void hang_polls(long which) { begin(); poll_for_ever(which == 1 ? 1000000000 : 1, which == 1 ? 1 : 1000000000); STAY; }
+static void hang_polls(long which) { begin(); poll_for_ever(which == 1 ? -1 : 1, which == 1 ? 1 : -1); STAY; }
 
 const struct bug hang_bugs[] = {
     { "hang", hang_spin, 0 },

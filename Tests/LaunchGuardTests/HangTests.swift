@@ -2,6 +2,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Run loops with a heartbeat that stay away.
 @Suite struct HangTests {
@@ -19,7 +20,7 @@ import Testing
             let launch = session.makeLaunch("main", window: .seconds(3600))
             try await launch.begin()
             if when == .running { launch.finish() }
-            hang(session)
+            try hang(session)
         }
         let report = try #require(try scene.runs().last)
         #expect(report.verdict?.evidenceKind == .hangMark)
@@ -31,12 +32,12 @@ import Testing
 }
 
 /// Ends the process when the stacks of the hang are there; the first hang passes.
-private func hang(_ session: Session) {
+private func hang(_ session: Session) throws {
     func snapshot() -> Snapshot? { try? Reader(path: session.runPath ?? "").run().snapshots?.first }
     session.sendHeartbeat()
-    while snapshot()?.isComplete != true { usleep(1000) }
+    try waitUntil("the stacks of the first hang are there") { snapshot()?.isComplete == true }
     session.sendHeartbeat()
     if snapshot()?.resolvedNanoseconds == nil { exit(1) }
-    while snapshot().map({ $0.isComplete && $0.sequence == 2 }) != true { usleep(1000) }
+    try waitUntil("the stacks of the second hang are there") { snapshot().map { $0.isComplete && $0.sequence == 2 } == true }
     kill(getpid(), SIGKILL)
 }

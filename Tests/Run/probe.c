@@ -22,6 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../Support/waiting.h"
+
 extern char **environ;
 #define LOG_FILE 60 /* beyond what the tests give */
 static int output = 1;
@@ -109,9 +111,10 @@ static int orphan(void)
         return 1;
     const pid_t parent = fork();
     if (parent == 0) {
+        const pid_t self = getpid();
         process = fork();
         if (process == 0) {
-            usleep(100000);
+            wait_until(getppid() != self);
             _exit(3);
         }
         _exit(write(ends[1], &process, sizeof process) != sizeof process);
@@ -119,11 +122,7 @@ static int orphan(void)
     waitpid(parent, NULL, 0);
     if (read(ends[0], &process, sizeof process) != sizeof process)
         return 1;
-    for (int turn = 0; kill(process, 0) == 0; turn++) {
-        if (turn == 6000)
-            return 1;
-        usleep(10000);
-    }
+    wait_until(kill(process, 0) != 0);
     dprintf(output, "gone %d\n", (int)process);
     return 0;
 }
@@ -161,7 +160,8 @@ int main(int count, char **arguments)
     if (strcmp(way, "orphan") == 0)
         return orphan();
     if (strcmp(way, "sleep") == 0)
-        return (int)sleep(3600);
+        for (;;)
+            pause();
     setrlimit(RLIMIT_CORE, &none);
     if (strcmp(way, "abort") == 0)
         abort();

@@ -7,7 +7,7 @@ struct Child: Sendable {
 
     /// The child dies by SIGALRM if it takes longer than `seconds`. With 0, which is for the
     /// parent, there is no limit.
-    init(_ directory: String, seconds: UInt32 = 20) {
+    init(_ directory: String, seconds: UInt32 = 120) {
         self.directory = directory
         if seconds > 0 { alarm(seconds) }
     }
