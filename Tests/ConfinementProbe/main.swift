@@ -20,7 +20,7 @@ final class Seen: Sendable {
     func add(_ line: String) { lines.withLock { $0.append(line) } }
 
     func wait(for line: String) {
-        do { try waitUntil(line) { all.contains(line) } } catch { fail("\(error), but \(all)") }
+        do { try blockUntil(line) { all.contains(line) } } catch { fail("\(error), but \(all)") }
     }
 }
 

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import unittest
@@ -179,6 +180,23 @@ class Sentry(ServerCase):
         event = self.check(run)
         self.assertEqual(event["exception"]["values"][0]["type"], "hang")
         self.assertGreaterEqual(len(event["threads"]["values"]), 4)
+
+    def test_thread_without_frames(self):
+        """Its registers are there and its walk is not, as where a handler was killed between the two:
+        an event's stack needs a frame."""
+        run = self.ended("crash", -signal.SIGSEGV)
+        (path,) = (self.state / "runs").iterdir()
+        thread = run["crash"]["threads"][0]
+        data = path.read_bytes()
+        walk = b"".join(struct.pack("<Q", number(frame["address"])) for frame in thread["stack"]["frames"])
+        self.assertEqual(data.count(walk), 1)
+        damaged = self.directory / "damaged.lgrun"
+        damaged.write_bytes(data.replace(walk, bytes([walk[0] ^ 1]) + walk[1:]))
+        run = self.inspected(damaged)
+        self.assertTrue(run["crash"]["threads"][0]["registers"])
+        self.assertNotIn("stack", run["crash"]["threads"][0])
+        self.assertEqual(self.export("sentry", "-o", self.file, damaged).status, DAMAGED)
+        self.check(run)
 
     def test_killed(self):
         run = self.ended("kill", -signal.SIGKILL)

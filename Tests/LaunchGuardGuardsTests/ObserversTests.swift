@@ -103,7 +103,7 @@ import TestSupport
             expect(journal.all.count == 100)
             try counts.wait(for: 1)
             session.guards.stop()
-            await passTime(.milliseconds(100), why: "a second event would come in it")
+            passTime(.milliseconds(100), why: "a second event would come in it")
             expect(counts.all == ["1"], "\(counts.all)")
             withExtendedLifetime(living) {}
         }
@@ -132,7 +132,7 @@ import TestSupport
             _ = try scene.startGuarded()
             let list = Observers<Int>()
             do { list.add(Owner()) { _, _ in } }
-            await passTime(.milliseconds(100), why: "nothing notices the end of an owner")
+            passTime(.milliseconds(100), why: "nothing notices the end of an owner")
             withExtendedLifetime(list) {}
         }
         #expect(try scene.told().isEmpty)

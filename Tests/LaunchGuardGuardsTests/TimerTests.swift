@@ -22,7 +22,7 @@ import TestSupport
         #expect(Set(journal.all) == ["true"])
         #expect(timer?.isCancelled == false)
         timer?.cancel()
-        try waitUntil("a timer that is cancelled is released") { timer == nil }
+        try blockUntil("a timer that is cancelled is released") { timer == nil }
         queue.sync {}
         let count = journal.all.count
         passTime(.milliseconds(50), why: "a source that runs ticks many times in it")
@@ -97,12 +97,12 @@ import TestSupport
         }
         let readSource = GuardedSource(reads)
         readSource.resume()
-        try waitUntil("the signal comes") {
+        try blockUntil("the signal comes") {
             kill(getpid(), SIGURG)
             return journal.all.contains("signal")
         }
         pipe.fileHandleForWriting.write(Data([1]))
-        try waitUntil("the read comes") { journal.all.contains("read") }
+        try blockUntil("the read comes") { journal.all.contains("read") }
         #expect(Set(journal.all) == ["signal", "read"])
         signalSource.cancel()
         readSource.cancel()
@@ -190,7 +190,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { [scene = scene as Scene] in
             _ = try scene.startGuarded()
             let timer = GuardedTimer(owner: Owner(), every: .seconds(3600), on: .global()) { _ in }
-            await passTime(.milliseconds(100), why: "the timer finds nothing before it fires")
+            passTime(.milliseconds(100), why: "the timer finds nothing before it fires")
             expect(!timer.isCancelled)
         }
         #expect(try scene.told().isEmpty)

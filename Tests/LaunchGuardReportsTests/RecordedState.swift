@@ -103,7 +103,7 @@ struct RecordedState {
     func hang(_ path: String) {
         guard unsafe lg_heartbeat(session) == LG_OK else { exit(92) }
         Thread.detachNewThread {
-            do { try waitUntil("the stacks of the hang are there") { Self.isHanging(path) } } catch { exit(93) }
+            do { try blockUntil("the stacks of the hang are there") { Self.isHanging(path) } } catch { exit(93) }
             kill(getpid(), SIGKILL)
         }
         Self.standStill()

@@ -180,7 +180,7 @@ import TestSupport
         await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
             let child = Child(path)
             for number in 0..<10 {
-                await passTime(.milliseconds(100), why: "the follower sees the entries come")
+                passTime(.milliseconds(100), why: "the follower sees the entries come")
                 child.log(LG_LEVEL_INFO, "entry \(number)")
             }
             exit(7)
@@ -199,7 +199,7 @@ import TestSupport
             let child = Child(path)
             for burst in 0..<8 {  // each is more than the ring log holds
                 for _ in 0..<20_000 { child.log(LG_LEVEL_INFO, "entry of burst \(burst)") }
-                await passTime(.milliseconds(250), why: "the follower reads what is there")
+                passTime(.milliseconds(250), why: "the follower reads what is there")
             }
             exit(7)
         }

@@ -78,7 +78,7 @@ import TestSupport
         let name = report.name
         Thread.detachNewThread {
             let nudge = path + "/spool/nudge"
-            try? waitUntil("the tool asks") { FileManager.default.fileExists(atPath: nudge) }
+            try? blockUntil("the tool asks") { FileManager.default.fileExists(atPath: nudge) }
             guard (try? String(contentsOfFile: nudge, encoding: .utf8)) == "tool\n" else { return }
             try? FileManager.default.moveItem(atPath: "\(path)/spool/new/\(name)", toPath: "\(path)/spool/sent/\(name)")
             try? FileManager.default.removeItem(atPath: nudge)

@@ -160,7 +160,7 @@ import TestSupport
         }
         launch.addTask("second") {
             log.add("second")
-            await passTime(.milliseconds(50), why: "the other task waits until this one is over")
+            passTime(.milliseconds(50), why: "the other task waits until this one is over")
             log.add("over")
         }
         try await launch.begin()

@@ -21,7 +21,7 @@ import TestSupport
             if log.all.count < 5 { throw Failure(description: "once more") }
         }
         launch.addTask("work") {
-            await passTime(.milliseconds(1), why: "the clock resumes the task")
+            try await resumeByClock()
             log.add("task \(Self.context)")
         } onProtect: { log.add("protect \(Self.context)") }
         for trace in ["first", "second"] {

@@ -28,7 +28,7 @@ import TestSupport
 private func overrun(_ session: Session) throws {
     session.withDeadline("in time", limit: .seconds(3600)) {}
     try session.withDeadline("upload", limit: .milliseconds(100)) {
-        try waitUntil("the stack of the job is there") {
+        try blockUntil("the stack of the job is there") {
             (try? Reader(path: session.runPath ?? "").run())?.snapshots?.first?.isComplete == true
         }
         kill(getpid(), SIGKILL)

@@ -51,7 +51,7 @@ import TestSupport
         let scenario = try Scenario(.init(hold: .custody)) { _ in .hold }
         try await scenario.launch.begin()
         try await waitUntil("the launch is held") { scenario.launch.status == .needsRepair }
-        await passTime(.milliseconds(50), why: "the repair does not run by itself")
+        passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(scenario.log.take() == ["protect"])
         #expect(scenario.launch.skip())
         try await scenario.launch.waitUntilLaunched()

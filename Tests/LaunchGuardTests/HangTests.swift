@@ -35,9 +35,9 @@ import TestSupport
 private func hang(_ session: Session) throws {
     func snapshot() -> Snapshot? { try? Reader(path: session.runPath ?? "").run().snapshots?.first }
     session.sendHeartbeat()
-    try waitUntil("the stacks of the first hang are there") { snapshot()?.isComplete == true }
+    try blockUntil("the stacks of the first hang are there") { snapshot()?.isComplete == true }
     session.sendHeartbeat()
     if snapshot()?.resolvedNanoseconds == nil { exit(1) }
-    try waitUntil("the stacks of the second hang are there") { snapshot().map { $0.isComplete && $0.sequence == 2 } == true }
+    try blockUntil("the stacks of the second hang are there") { snapshot().map { $0.isComplete && $0.sequence == 2 } == true }
     kill(getpid(), SIGKILL)
 }

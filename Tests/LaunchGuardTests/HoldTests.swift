@@ -166,7 +166,7 @@ import TestSupport
         #expect(!launch.repair())
         launch.protect()
         #expect(launch.status == .needsRepair)
-        await passTime(.milliseconds(50), why: "the repair does not run by itself")
+        passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(log.take() == ["work"])
         #expect(launch.repair())
         try await launch.waitUntilLaunched()

@@ -60,7 +60,7 @@ import TestSupport
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().makeLaunch("main", window: .zero, policy: .init(heartbeat: .milliseconds(40)))
             try await launch.begin()
-            await passTime(.milliseconds(400), why: "the process lives ten times as long as its heartbeat may be late")
+            passTime(.milliseconds(400), why: "the process lives ten times as long as its heartbeat may be late")
             kill(getpid(), SIGKILL)
         }
         #expect(try scene.runs().last?.verdict?.end == .hang)

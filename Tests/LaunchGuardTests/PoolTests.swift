@@ -74,7 +74,7 @@ import TestSupport
             launch.addTask("work") { child.note("work") }
             Task.detached { try await launch.begin() }
             // It blocks the main actor.
-            func wait() throws { try waitUntil("the task runs") { child.hasNote("work") } }
+            func wait() throws { try blockUntil("the task runs") { child.hasNote("work") } }
             try wait()
             #expect(launch.mode == .safe)
         }
@@ -91,7 +91,7 @@ import TestSupport
         }
         launch.addRepair("mend", impact: 1) { @MainActor in
             MainActor.assertIsolated()
-            await passTime(.milliseconds(5), why: "the clock resumes the repair")
+            try await resumeByClock()
             log.add("mend")
         }
         launch.addTask("work") { @MainActor in
@@ -112,7 +112,7 @@ import TestSupport
         for key in ["a", "b"] {
             launch.addTask(key) {
                 threads.withLock { $0.append(pthread_self()) }
-                await passTime(.milliseconds(5), why: "the clock resumes the task")
+                try await resumeByClock()
                 threads.withLock { $0.append(pthread_self()) }
             }
         }

@@ -33,7 +33,7 @@ import TestSupport
             launch.addTask("work") { child.note("work") }
             launch.addRepair("mend", impact: 1) {
                 #expect(!launch.finish())
-                await passTime(.milliseconds(200), why: "a task that is not held runs in this time")
+                passTime(.milliseconds(200), why: "a task that is not held runs in this time")
                 child.note("mended")
             }
             try await launch.begin()

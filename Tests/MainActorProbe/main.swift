@@ -64,7 +64,7 @@ func killWhenHanging(_ session: Session, since: UInt64) -> Never {
 }
 
 func expectWithin(_ what: String, _ condition: () -> Bool) {
-    do { try waitUntil(what, condition) } catch { end(3, "\(error)") }
+    do { try blockUntil(what, condition) } catch { end(3, "\(error)") }
 }
 
 func hang(_ session: Session, _ how: String) -> Never {

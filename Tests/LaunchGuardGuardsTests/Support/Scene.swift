@@ -59,7 +59,7 @@ final class Journal: Sendable {
 
     /// Wait until so many events are there.
     func wait(for count: Int) throws {
-        try waitUntil("\(count) events, after \(all.count)") { all.count >= count }
+        try blockUntil("\(count) events, after \(all.count)") { all.count >= count }
     }
 }
 
@@ -72,7 +72,7 @@ func expect(_ isRight: @autoclosure () throws -> Bool, _ what: @autoclosure () -
 
 /// In the child: wait until the condition holds.
 func expectWithin(_ what: String, line: Int32 = #line, _ condition: () -> Bool) {
-    do { try waitUntil(what, condition) } catch { expect(false, "\(error)", line: line) }
+    do { try blockUntil(what, condition) } catch { expect(false, "\(error)", line: line) }
 }
 
 /// Write through a bad pointer: a crash that is not of the guards.

@@ -11,8 +11,8 @@ public struct Hung: Error, CustomStringConvertible {
     init(_ what: String) { description = "not within \(hung): \(what)" }
 }
 
-/// Wait until the condition holds, on this thread.
-public func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
+/// Wait until the condition holds; it blocks the thread.
+public func blockUntil(_ what: String, _ condition: () throws -> Bool) throws {
     let end = ContinuousClock.now + hung
     while try !condition() {
         if ContinuousClock.now > end { throw Hung(what) }
@@ -36,10 +36,9 @@ public func passTime(_ time: Duration, why: String) {
     while ContinuousClock.now < end { usleep(1000) }
 }
 
-/// The same for a task, which is suspended.
-public func passTime(_ time: Duration, why: String, isolation: isolated (any Actor)? = #isolation) async {
-    precondition(!why.isEmpty)
-    try? await Task.sleep(for: time)
+/// Suspend the task until the clock resumes it.
+public func resumeByClock() async throws {
+    try await Task.sleep(for: .milliseconds(5))
 }
 
 /// Until somebody ends the process.
