@@ -3,7 +3,6 @@ is lost, and none has two identities. LONG=1: every point of the agent each time
 and every fault point of the program."""
 import collections
 import json
-import os
 import pathlib
 import signal
 import subprocess

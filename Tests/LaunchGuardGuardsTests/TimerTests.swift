@@ -11,7 +11,7 @@ import TestSupport
 @Suite struct TimerTests {
     final class Owner: Sendable {}
 
-    @Test func aTimerFiresUntilItIsCancelledWhoeverKeepsIt() {
+    @Test func aTimerFiresUntilItIsCancelledWhoeverKeepsIt() throws {
         let owner = Owner(), journal = Journal(), queue = DispatchQueue(label: "timer")
         weak var timer: GuardedTimer?
         do {
@@ -30,7 +30,7 @@ import TestSupport
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(1)])
-    func anIntervalIsAMillisecondAtLeast(interval: Duration) {
+    func anIntervalIsAMillisecondAtLeast(interval: Duration) throws {
         let owner = Owner(), journal = Journal()
         let timer = GuardedTimer(owner: owner, every: interval, on: .global()) { _ in journal.add("") }
         try journal.wait(for: 2)
@@ -66,7 +66,7 @@ import TestSupport
         #expect(try scene.told().isEmpty)
     }
 
-    @Test func aSourceIsSuspendedAndResumed() {
+    @Test func aSourceIsSuspendedAndResumed() throws {
         let journal = Journal(), queue = DispatchQueue(label: "source"), source = GuardedSource(OwnerFault.ticks(journal, on: queue))
         source.activate()
         source.activate()
@@ -83,7 +83,7 @@ import TestSupport
         #expect(source.isCancelled)
     }
 
-    @Test func sourcesOfOtherKinds() {
+    @Test func sourcesOfOtherKinds() throws {
         let journal = Journal()
         let signals = DispatchSource.makeSignalSource(signal: SIGURG, queue: .global())
         signals.setEventHandler { journal.add("signal") }
@@ -109,7 +109,7 @@ import TestSupport
     }
 
     /// As libdispatch counts, one resume is not enough.
-    @Test func unguardedASourceThatIsSuspendedTwiceStands() {
+    @Test func unguardedASourceThatIsSuspendedTwiceStands() throws {
         let journal = Journal(), queue = DispatchQueue(label: "source"), source = GuardedSource(OwnerFault.ticks(journal, on: queue))
         source.resume()
         source.suspend()
