@@ -9,9 +9,9 @@ import subprocess
 import time
 import unittest
 
-import seeds
 from delivery import DUMP, FAULTY_AGENT, FAULTY_VICTIM, ENDS, LIMIT, LONG, MISSING, KINDS, DeliveryTest, agents_of, end_of
 from server import status
+import seeds
 from waiting import pass_time, wait_until
 
 ROUNDS = 200 if LONG else 12

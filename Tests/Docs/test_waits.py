@@ -2,8 +2,8 @@
 """What the tests do is the same each time that they run, and their verdict is the same on a busy
 machine: they wait for conditions and not for times, and draw by the seeds of Tests/Support alone.
 
-A time that a test is about passes in pass_time() or passTime(), which have the reason; a thread of a
-C program that paces itself in a loop calls rest()."""
+A time that a test is about passes in pass_time() or passTime(), which have the reason; a thread of
+a C program that paces itself in a loop calls rest()."""
 import pathlib
 import re
 import unittest

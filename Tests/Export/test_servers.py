@@ -182,8 +182,8 @@ class Sentry(ServerCase):
         self.assertGreaterEqual(len(event["threads"]["values"]), 4)
 
     def test_thread_without_frames(self):
-        """Its registers are there and its walk is not, as where a handler was killed between the two:
-        an event's stack needs a frame."""
+        """Its registers are there and its walk is not, as where a handler was killed between the
+        two: an event's stack needs a frame."""
         run = self.ended("crash", -signal.SIGSEGV)
         (path,) = (self.state / "runs").iterdir()
         thread = run["crash"]["threads"][0]

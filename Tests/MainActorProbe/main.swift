@@ -106,7 +106,8 @@ case "blocked":
         isBlocked.wait()
         let before = seen.count
         passTime(.milliseconds(300), why: "where the queue is not blocked, many heartbeats come in it")
-        if seen.count > before + 1 { end(1, "it beats while the queue is blocked") }  // One may have been under way.
+        // One may have been under way.
+        if seen.count > before + 1 { end(1, "it beats while the queue is blocked") }
         goOn.signal()
         seen.wait(for: 5)
         end(seen.all.onMain + seen.all.astray == 0 ? 0 : 1, "\(seen.all)")

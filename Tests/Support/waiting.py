@@ -5,8 +5,8 @@ LIMIT_S = 120  # what takes longer hangs, also on a busy machine
 
 
 def wait_until(condition, what, limit=LIMIT_S):
-    """The first true value of the condition; `what` is what does not happen otherwise, or a function
-    that says it."""
+    """The first true value of the condition; `what` is what does not happen otherwise, or a
+    function that says it."""
     end = time.monotonic() + limit
     while not (value := condition()):
         if time.monotonic() > end:

@@ -219,7 +219,8 @@ static void test_an_event_as_sentry_requires_it(void **state)
     assert_null(json_object_get(tags, "context"));
     assert_null(json_object_get(tags, "blank"));
     assert_non_null(json_object_get(tags, "word"));
-    assert_int_equal(json_string_length(json_object_get(event, "release")), 199); /* whole characters of at most 200 bytes */
+    /* whole characters of at most 200 bytes */
+    assert_int_equal(json_string_length(json_object_get(event, "release")), 199);
     json_decref(event);
     request_free(&request);
 }

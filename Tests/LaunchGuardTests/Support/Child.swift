@@ -15,6 +15,7 @@ struct Child: Sendable {
     func start(version: String = "1", _ configure: (inout Session.Configuration) -> Void = { _ in }) throws(LaunchGuardError) -> Session {
         var configuration = Session.Configuration(appID: "org.example.tests", version: version)
         configuration.stateDirectory = directory + "/state"
+        configuration.deadline = .seconds(60)  // a crash beside many others
         configure(&configuration)
         return try Session.start(configuration)
     }

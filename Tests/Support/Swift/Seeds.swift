@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a test draws: by the seeds of Tests/seeds.txt that it failed with, then by LAUNCHGUARD_SEED,
-/// a fixed number unless somebody sets that variable.
+/// What a test draws: by the seeds of Tests/seeds.txt that it failed with, then by
+/// LAUNCHGUARD_SEED, a fixed number unless somebody sets that variable.
 public struct Seeded: RandomNumberGenerator {
     private var state: UInt64
 
