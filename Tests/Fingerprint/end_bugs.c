@@ -1,7 +1,7 @@
 /* Programs that end themselves, and signals from elsewhere. */
 #undef NDEBUG
 #include "bugs.h"
-#include "waiting.h"
+#include "../Support/waiting.h"
 
 #include <assert.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* Hangs: a thread kills the program once LaunchGuard has the stack of the hang. */
 #include "bugs.h"
-#include "waiting.h"
+#include "../Support/waiting.h"
 
 #include <poll.h>
 #include <signal.h>

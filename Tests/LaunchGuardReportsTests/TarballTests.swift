@@ -140,7 +140,8 @@ import TestSupport
         process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": device.scratch.path]) { $1 }
         process.standardOutput = FileHandle.nullDevice
         try process.run()
-        try await waitUntil("the tool asks the symbolizer") {
+        // On this thread: other tests may keep those of the pool for longer than the tool waits.
+        try blockUntil("the tool asks the symbolizer") {
             let made = try FileManager.default.contentsOfDirectory(atPath: device.scratch.path).first
             return !process.isRunning || made.map { FileManager.default.fileExists(atPath: "\(device.scratch.path)/\($0)/asked") } == true
         }
@@ -148,6 +149,6 @@ import TestSupport
         kill(process.processIdentifier, signal)
         process.waitUntilExit()
         #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
-        try await waitUntil("nothing is left") { try device.isEmpty }
+        try blockUntil("nothing is left") { try device.isEmpty }
     }
 }

@@ -127,8 +127,8 @@ static void put_plain(json_t *object, const char *key, const char *text, const c
 {
     char plain[SENTRY_TEXT_MAX + 1];
     size_t size = strnlen(text, sizeof plain);
-    if (size > SENTRY_TEXT_MAX)
-        for (size = SENTRY_TEXT_MAX; size > 0 && (text[size] & 0xC0) == 0x80; size--) {} /* whole characters */
+    if (size > SENTRY_TEXT_MAX) /* whole characters */
+        for (size = SENTRY_TEXT_MAX; size > 0 && (text[size] & 0xC0) == 0x80; size--) {}
     for (size_t i = 0; i < size; i++)
         plain[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7F || strchr(forbidden, text[i]) ? '_' : text[i];
     put(object, key, sentry_event_is_blank(text) ? NULL : words_text(plain, size));
