@@ -26,7 +26,13 @@ JOBS ?= $(shell nproc)
 
 # Most tests wait most of the time: a test that keeps a core busy says so (Tests/CMakeLists.txt).
 TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
-CTEST = ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
+# Without what an earlier run took and where it failed, tests begin in the order of the tree.
+CTEST = rm -rf build/$(1)/Testing/Temporary && ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
+
+# Each run draws and orders the same; `make long` draws anew (Tests/README.md).
+export PYTHONHASHSEED := 0
+export SWIFT_DETERMINISTIC_HASHING := 1
+long: export LAUNCHGUARD_SEED := $(or $(LAUNCHGUARD_SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
 CMAKE_BUILD = cmake --preset $(1) $(3) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
 	cmake --build build/$(1) -j $(JOBS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
@@ -183,6 +189,7 @@ packages-long:
 	@scripts/install-packages long || echo "Not every package could be installed; the tests say what they leave out" >&2
 
 long: packages-long core-gcc core-clang core-undefined swift swift-release
+	@echo "LAUNCHGUARD_SEED=$$LAUNCHGUARD_SEED make long draws the same again"
 	@echo "1 of 11: the core with gcc"
 	$(call CTEST,gcc)
 	@echo "2 of 11: the core with clang"

@@ -219,21 +219,23 @@ let package = Package(
         ),
 
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
-        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread"], path: "Tests/MainActorProbe", swiftSettings: strict),
+        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread", "TestSupport"], path: "Tests/MainActorProbe", swiftSettings: strict),
+        // What the tests wait with, and what they draw.
+        .target(name: "TestSupport", path: "Tests/Support/Swift", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardTests",
-            dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardSymbols", "main-actor-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardSymbols", "TestSupport", "main-actor-probe"],
             swiftSettings: strict
         ),
-        .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards"], path: "Tests/ConfinementProbe", swiftSettings: strict),
+        .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards", "TestSupport"], path: "Tests/ConfinementProbe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardGuardsTests",
-            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardReports", "confinement-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardReports", "TestSupport", "confinement-probe"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "LaunchGuardReportsTests",
-            dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard"],
+            dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard", "TestSupport"],
             swiftSettings: strict
         ),
     ],

@@ -9,6 +9,7 @@ import Foundation
 import LaunchGuard
 import LaunchGuardGuards
 import Synchronization
+import TestSupport
 
 /// What happened, in order, from any thread.
 final class Seen: Sendable {
@@ -19,8 +20,7 @@ final class Seen: Sendable {
     func add(_ line: String) { lines.withLock { $0.append(line) } }
 
     func wait(for line: String) {
-        for _ in 0..<4000 where !all.contains(line) { usleep(5000) }
-        if !all.contains(line) { fail("\(line) does not come: \(all)") }
+        do { try blockUntil(line) { all.contains(line) } } catch { fail("\(error), but \(all)") }
     }
 }
 
@@ -49,7 +49,7 @@ func expectEvents(_ right: [String]) {
 }
 
 nonisolated let seen = Seen(), number = MainConfined(1), how = CommandLine.arguments[2]
-alarm(60)
+alarm(180)
 var configuration = Session.Configuration(appID: "org.example.probe")
 configuration.stateDirectory = CommandLine.arguments[1]
 let session = try Session.start(configuration)

@@ -9,7 +9,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "Format"))
+sys.path[:0] = [str(HERE.parent / "Format"), str(HERE.parent / "Support")]
 import reader  # noqa: E402
 
 BUILD = os.environ["BUILD"]

@@ -11,10 +11,10 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
 from consumer import CC, HERE, ROOT, BUILD, SwiftConsumer, needed, reader, run, swift
+from waiting import LIMIT_S, wait_until
 
 # Functions of libc that the shared library takes the place of.
 INTERPOSED = {"pthread_create", "sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "sigignore",
@@ -631,21 +631,14 @@ class Programs(unittest.TestCase):
     def interrupted(self, program, phase):
         """SIGINT when the launch is so far."""
         child = subprocess.Popen([program, self.state, self.folder], stdout=subprocess.PIPE, text=True, env=self.environment)
-        timer = threading.Timer(60, child.kill)
-        timer.start()
         try:
-            while timer.is_alive() and self.phase(child.pid) != phase:
-                time.sleep(0.01)
+            wait_until(lambda: self.phase(child.pid) == phase, "the launch comes to phase %s" % phase)
             child.send_signal(signal.SIGINT)
-            said = child.stdout.read()
-            status = child.wait()
-            self.assertTrue(timer.is_alive(), "it hangs")
-            return status, said
+            said, _ = child.communicate(timeout=LIMIT_S)
+            return child.returncode, said
         finally:
-            timer.cancel()
             child.kill()
-            child.wait()
-            child.stdout.close()
+            child.communicate()
 
     def phase(self, pid):
         """Of the launch of a living process; None: too early."""

@@ -15,10 +15,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Tests/Support"))
+from waiting import wait_until
+
 LIMIT_S = 120
 PR_SET_CHILD_SUBREAPER = 36
 options = argparse.Namespace()
@@ -65,11 +67,10 @@ class Recipe(unittest.TestCase):
 
     def until_logged(self, child, text, place):
         """Until a living program has this breadcrumb."""
-        until = time.monotonic() + LIMIT_S
-        while text not in subprocess.run([options.tool, "log", place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S).stdout:
+        def is_logged():
             self.assertIsNone(child.poll(), "it ended")
-            self.assertLess(time.monotonic(), until, f"nobody logged: {text}")
-            time.sleep(0.2)
+            return text in subprocess.run([options.tool, "log", place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S).stdout
+        wait_until(is_logged, f"somebody logs: {text}")
 
     def page_is_right(self, title, place, folder):
         """Every command of the recipe, with this folder in the place of the one on the page."""
@@ -140,10 +141,7 @@ class Daemon(Recipe):
         number = int((self.directory / "pid").read_text())
         try:
             run = sorted((self.directory / "state/runs").iterdir())[-1]
-            until = time.monotonic() + LIMIT_S
-            while b"request 3" not in run.read_bytes():
-                self.assertLess(time.monotonic(), until, "it serves nothing")
-                time.sleep(0.05)
+            wait_until(lambda: b"request 3" in run.read_bytes(), "it serves requests")
             yield number
         finally:
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
@@ -153,11 +151,10 @@ class Daemon(Recipe):
     def end(self, number, by):
         """The wait status of the daemon that this signal ends."""
         os.kill(number, by)
-        until = time.monotonic() + LIMIT_S
-        while not (ended := os.waitpid(number, os.WNOHANG))[0]:
-            self.assertLess(time.monotonic(), until, "it does not end")
-            time.sleep(0.02)
-        return ended[1]
+        def status():
+            process, value = os.waitpid(number, os.WNOHANG)
+            return (value,) if process else None
+        return wait_until(status, "it ends")[0]
 
     def test_worst_day(self):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

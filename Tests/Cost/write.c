@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "waits.h"
 #include "store/format.h"
+#include "waiting.h"
 
 /* The watch thread permits the counter a moment after the start. */
 static const char *wait_for_clock(const char *path)

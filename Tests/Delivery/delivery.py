@@ -14,14 +14,14 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import server as scripted
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "Format"))
+sys.path[:0] = [str(HERE.parent / "Format"), str(HERE.parent / "Support")]
 from page import crc32c  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 VICTIM, FAULTY_VICTIM, AGENT, FAULTY_AGENT, ENTRIES, DUMP = (
     os.environ[name] for name in ("VICTIM", "FAULTY_VICTIM", "AGENT", "FAULTY_AGENT", "ENTRIES", "DUMP"))
@@ -37,18 +37,6 @@ ENDS = {int(value): name for value, name in re.findall(r'X\(LG_END_\w+, (\d+), "
 # An agent outlives the program that started it, and becomes a child of this process then.
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def until(condition, what, limit=LIMIT):
-    """Wait for the condition, and return its value."""
-    end = time.monotonic() + limit
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise AssertionError("not within %d s: %s" % (limit, what() if callable(what) else what))
-        time.sleep(0.02)
 
 
 def agents_of(folder):
@@ -181,7 +169,7 @@ class DeliveryTest(unittest.TestCase):
         def look():
             with open("/proc/self/fd/%d" % child.output.fileno()) as output:
                 return text in output.read()
-        until(look, "the program says %r" % text)
+        wait_until(look, "the program says %r" % text)
 
     def run_victim(self, *steps, **options):
         return self.end(self.start(*steps, **options))
@@ -212,16 +200,16 @@ class DeliveryTest(unittest.TestCase):
         def one():
             found = agents_of(self.folder)
             return found if len(found) == 1 else None
-        return until(one, lambda: "one agent: %s" % agents_of(self.folder))[0]
+        return wait_until(one, lambda: "one agent: %s" % agents_of(self.folder))[0]
 
     def end_agent(self, pid):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        until(lambda: is_gone(pid), "agent %d has ended" % pid)
+        wait_until(lambda: is_gone(pid), "agent %d has ended" % pid)
 
     def attached(self, child):
         """Wait until an agent waits for the end of the program."""
-        until(lambda: "waiting for the end of process %d" % child.pid in self.log(), lambda: "the agent waits for the program: " + self.log())
+        wait_until(lambda: "waiting for the end of process %d" % child.pid in self.log(), lambda: "the agent waits for the program: " + self.log())
 
     def nudge(self):
         """What lg_delivery_wait() does: what is due later is tried now."""
@@ -256,12 +244,12 @@ class DeliveryTest(unittest.TestCase):
         return sorted(path.glob("*.lgreport")) if path.exists() else []
 
     def until_sent(self, *uuids):
-        until(lambda: {entry["uuid"] for entry in self.entries("sent")} >= set(uuids),
+        wait_until(lambda: {entry["uuid"] for entry in self.entries("sent")} >= set(uuids),
               lambda: "the reports are sent: %s\n%s" % (self.entries(), self.log()))
 
     def until_tried(self, attempts=1):
         """Wait until the one report had so many attempts, and return it."""
-        return until(lambda: next((entry for entry in self.entries() if entry["attempts"] >= attempts), None),
+        return wait_until(lambda: next((entry for entry in self.entries() if entry["attempts"] >= attempts), None),
                      lambda: "an attempt is over: %s\n%s" % (self.entries(), self.log()))
 
     # ---- the server's side ----

@@ -3,8 +3,9 @@ import email.utils
 import time
 import unittest
 
-from delivery import KINDS, DeliveryTest, Report, until
+from delivery import KINDS, DeliveryTest, Report
 from server import status
+from waiting import wait_until
 
 DAY_NS = 24 * 3600 * 10**9
 LEFT, DONE = 6, 0  # exit statuses of the agent with --once
@@ -26,7 +27,7 @@ class Answers(DeliveryTest):
             if entry["state"] == "pending" and entry["attempts"] == attempts:
                 self.assertEqual(entry["http_status"], server.requests[attempts - 1].status)
                 self.assertIn(str(entry["http_status"]), entry["error"])
-            until(lambda: self.nudge() or len(server.requests) > attempts, "the next attempt")
+            wait_until(lambda: self.nudge() or len(server.requests) > attempts, "the next attempt")
         self.until_sent(self.run_.uuid)
         self.assertEqual(self.identities(server), {self.run_.uuid: ["brief", "full"]})
         self.assertEqual([request.headers["x-launchguard-attempt"] for request in server.requests], [str(i) for i in range(1, 9)])
@@ -41,16 +42,16 @@ class Answers(DeliveryTest):
         server = self.owed()
         server.otherwise = status(503)
         self.start_agent()
-        until(lambda: self.nudge() or self.entries("dead"), lambda: "it gives up: %s" % self.entries())
+        wait_until(lambda: self.nudge() or self.entries("dead"), lambda: "it gives up: %s" % self.entries())
         self.assertEqual((len(server.requests), self.entry()["attempts"]), (20, 20))
 
     def waits(self, answer, least):
         """The next request comes no sooner than the server asked, and does come."""
         server = self.owed(answer)
         self.start_agent()
-        until(lambda: server.requests, "the first request")
+        wait_until(lambda: server.requests, "the first request")
         first = time.monotonic()
-        until(lambda: self.nudge() or len(server.requests) > 1, "the next request")
+        wait_until(lambda: self.nudge() or len(server.requests) > 1, "the next request")
         self.assertGreaterEqual(time.monotonic() - first, least)
         self.until_sent(self.run_.uuid)
 

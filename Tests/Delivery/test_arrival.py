@@ -5,11 +5,11 @@ import os
 import shutil
 import signal
 import stat
-import time
 import unittest
 
 import server as scripted
-from delivery import AGENT, FAULTY_VICTIM, KINDS, LIMIT, MISSING, OTLP, SENTRY, DeliveryTest, agents_of, end_of, is_gone, status_of, until
+from delivery import AGENT, FAULTY_VICTIM, KINDS, LIMIT, MISSING, OTLP, SENTRY, DeliveryTest, agents_of, end_of, is_gone, status_of
+from waiting import pass_time, wait_until
 
 BRIEF_MAX = 4096
 
@@ -101,10 +101,11 @@ class Arrival(DeliveryTest):
         server = self.server()
         run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url())
         self.until_sent(run.uuid)
-        again = self.run_victim("deliver", "begin", "finish", "sleep:1000", endpoint=server.url())
+        again = self.run_victim("deliver", "begin", "finish", "delivered", endpoint=server.url())
         self.assertEqual(again.said.get("delivered"), [run.uuid])
         self.assertEqual(self.files("sent"), [])
-        third = self.run_victim("deliver", "begin", "finish", "sleep:1000", endpoint=server.url())
+        # In a second the program would be told once more.
+        third = self.run_victim("deliver", "begin", "finish", "pass:1000", endpoint=server.url())
         self.assertNotIn("delivered", third.said)
 
     def test_a_program_that_dies_at_once_has_its_agent_at_the_second_start(self):
@@ -118,7 +119,7 @@ class Arrival(DeliveryTest):
         server = self.server()
         run = self.run_victim("deliver", "begin", "finish", "witness", "exit:0", endpoint=server.url())
         self.assertEqual(run.status, 0)
-        until(lambda: agents_of(self.folder) == [], "the agent ends by itself, as nothing is left to do")
+        wait_until(lambda: agents_of(self.folder) == [], "the agent ends by itself, as nothing is left to do")
         self.assertEqual((server.requests, self.entries()), ([], []))
 
     def test_other_ends_on_request(self):
@@ -173,7 +174,7 @@ class NeverAgain(DeliveryTest):
         """The request has an identity of its own, and the end of the run is another report."""
         server = self.server()
         child = self.start("deliver", "begin", "finish", "report-now:does not answer", "loop", endpoint=server.url())
-        first = until(lambda: self.entries("sent"), lambda: "the request arrives: " + self.log())[0]
+        first = wait_until(lambda: self.entries("sent"), lambda: "the request arrives: " + self.log())[0]
         self.assertEqual(first["end"], "running")
         self.assertIn("does not answer", server.requests[0].body.decode())
         self.attached(child)
@@ -193,11 +194,11 @@ class OneAgent(DeliveryTest):
         agent = self.agent()
         second = self.start_agent()
         self.assertEqual(second.wait(LIMIT), 0)
-        time.sleep(12)  # longer than an agent stays that has nothing to do
+        pass_time(12, "an agent that has nothing to do stays for ten seconds")
         self.assertEqual(agents_of(self.folder), [agent])
         os.kill(child.pid, signal.SIGTERM)
         self.end(child)
-        until(lambda: is_gone(agent), "the agent ends by itself")
+        wait_until(lambda: is_gone(agent), "the agent ends by itself")
 
     def test_programs_that_start_at_once_have_one(self):
         server = self.server()
@@ -205,7 +206,7 @@ class OneAgent(DeliveryTest):
         for child in children:
             self.said(child, "finish: ")
         self.agent()
-        until(lambda: len(agents_of(self.folder)) == 1, "all but one agent have ended")
+        wait_until(lambda: len(agents_of(self.folder)) == 1, "all but one agent have ended")
         for child in children:
             child.kill()
         said = [self.end(child)["deliver"] for child in children]
@@ -238,7 +239,7 @@ class OneAgent(DeliveryTest):
                     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR1})
                     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                child = self.start("deliver", "begin", "finish", "sleep:300", "children", "loop", endpoint=server.url(), prepare=inherit)
+                child = self.start("deliver", "begin", "finish", "witness", "children", "loop", endpoint=server.url(), prepare=inherit)
                 self.attached(child)
                 self.said(child, "children: ")
                 agent = self.agent()
@@ -281,7 +282,8 @@ class NoAgent(DeliveryTest):
         path = self.folder / "launchguard-agent"
         path.write_bytes(b"\x7fELF nonsense")
         path.chmod(0o700)
-        run = self.run_victim("deliver", "begin", "finish", "sleep:300", "children", endpoint="http://127.0.0.1:9/", agent_path=path)
+        # Nothing says that the attempt is over.
+        run = self.run_victim("deliver", "begin", "finish", "pass:300", "children", endpoint="http://127.0.0.1:9/", agent_path=path)
         self.assertEqual((run["begin"], run["finish"], run["children"], run.status), ("ok", "ok", "none", 0))
 
     def test_the_environment_names_it(self):
@@ -318,7 +320,7 @@ class Waiting(DeliveryTest):
     def test_delivered(self):
         server = self.server(scripted.status(200), scripted.hang)
         run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url())
-        until(lambda: len(server.requests) == 2, "the second part is on its way")
+        wait_until(lambda: len(server.requests) == 2, "the second part is on its way")
         server.down()
         self.until_tried(2)
         server.up()
@@ -340,10 +342,12 @@ class Waiting(DeliveryTest):
         self.owe(server=server)
         path = self.folder / "launchguard-agent"
         shutil.copy(AGENT, path)
-        child = self.start("deliver", "sleep:2500", "wait:500", "begin", "finish", endpoint=server.url(), agent_path=path)
-        until(lambda: server.requests, "the agent sends")
+        go = self.folder / "go"
+        child = self.start("deliver", "until:%s" % go, "wait:500", "begin", "finish", endpoint=server.url(), agent_path=path)
+        wait_until(lambda: server.requests, "the agent sends")
         path.unlink()  # none can be started again
         self.end_agent(self.agent())
+        go.touch()
         run = self.end(child)
         self.assertEqual((run["wait"], run["result"], run["begin"]), ("ok", "timeout", "ok"))
 
@@ -364,13 +368,13 @@ class Waiting(DeliveryTest):
         first = self.owe(server=server)
         child = self.start("deliver", "begin", "wait:5000", endpoint=server.url())
         self.attached(child)
-        until(lambda: server.requests, "the agent sends")
+        wait_until(lambda: server.requests, "the agent sends")
         child.kill()
         run = self.end(child)
         server.down()
         server.otherwise = scripted.status(200)
         server.up()
-        until(lambda: self.nudge() or len(self.entries("sent")) == 2, lambda: "both are sent: " + self.log())
+        wait_until(lambda: self.nudge() or len(self.entries("sent")) == 2, lambda: "both are sent: " + self.log())
         self.assertEqual(self.identities(server), {uuid: ["brief", "full"] for uuid in (first.uuid, run.uuid)})
 
 

@@ -3,8 +3,9 @@ memory are bounded, what went wrong has a name, and the report goes later."""
 import unittest
 
 import server as scripted
-from delivery import HTTP, MEMORY_MAX_KB, SENTRY, DeliveryTest, status_of, until
+from delivery import HTTP, MEMORY_MAX_KB, SENTRY, DeliveryTest, status_of
 from server import status
+from waiting import wait_until
 
 DONE, LEFT = 0, 6
 UNREAD_MAX = 32 << 20  # what a server can send into the buffers of sockets before it notices
@@ -23,7 +24,7 @@ class Hostile(DeliveryTest):
             if entry["attempts"] == attempts:
                 self.assertEqual(entry["state"], "pending")
                 self.assertRegex(entry["error"], error)
-            until(lambda: self.nudge() or len(server.requests) > attempts, "the next attempt")
+            wait_until(lambda: self.nudge() or len(server.requests) > attempts, "the next attempt")
         self.until_sent(run.uuid)
         peak = max(peak, int(status_of(agent.pid, "VmHWM").split()[0]))
         print("VmHWM of the agent: %d KiB" % peak, flush=True)
@@ -80,7 +81,7 @@ class Unreachable(DeliveryTest):
         self.assertEqual(server.requests, [])
         # The program names the certificates that it trusts, and the report goes.
         self.run_victim("deliver", "begin", "finish", endpoint=server.url(), ca_file=certificate[0])
-        until(lambda: self.nudge() or self.entries("sent"), "it goes")
+        wait_until(lambda: self.nudge() or self.entries("sent"), "it goes")
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"]})
 
     def test_a_certificate_of_another_host(self):

@@ -3,18 +3,17 @@ is lost, and none has two identities. LONG=1: every point of the agent each time
 and every fault point of the program."""
 import collections
 import json
-import os
 import pathlib
-import random
 import signal
 import subprocess
 import time
 import unittest
 
-from delivery import DUMP, FAULTY_AGENT, FAULTY_VICTIM, ENDS, LIMIT, LONG, MISSING, KINDS, DeliveryTest, agents_of, end_of, until
+from delivery import DUMP, FAULTY_AGENT, FAULTY_VICTIM, ENDS, LIMIT, LONG, MISSING, KINDS, DeliveryTest, agents_of, end_of
 from server import status
+import seeds
+from waiting import pass_time, wait_until
 
-SEED = int(os.environ.get("SEED", time.time_ns() % 1_000_000))
 ROUNDS = 200 if LONG else 12
 
 
@@ -109,7 +108,7 @@ class OfTheAgent(Kills):
         self.target = self.server()
         child = self.start("deliver", "begin", "finish", "report-now:x", "report-now:y", "loop", endpoint=self.target.url(), agent_path=MISSING)
         self.said(child, "requested: ")
-        until(lambda: len(list((self.spool / "requests").iterdir())) == 2, "both requests")
+        wait_until(lambda: len(list((self.spool / "requests").iterdir())) == 2, "both requests")
         requests = [path.name for path in (self.spool / "requests").iterdir()]
         self.matrix(list, requests, self.once)
         child.kill()
@@ -140,10 +139,10 @@ class OfTheAgent(Kills):
         child = self.start("deliver", "begin", "loop", endpoint=self.target.url(), agent_path=MISSING)
         self.said(child, "begin: ok")
         agent = self.start_agent(agent=FAULTY_AGENT, **environment)
-        until(lambda: agent.poll() is not None or "waiting for the end of process %d" % child.pid in self.log(), "the agent waits, or is dead")
+        wait_until(lambda: agent.poll() is not None or "waiting for the end of process %d" % child.pid in self.log(), "the agent waits, or is dead")
         child.kill()
         run = self.end(child)
-        until(lambda: agent.poll() is not None or self.entries("sent"), "the agent has done it, or is dead")
+        wait_until(lambda: agent.poll() is not None or self.entries("sent"), "the agent has done it, or is dead")
         if agent.poll() is None:
             agent.kill()
         return run
@@ -153,7 +152,7 @@ class OfTheProgram(Kills):
     def nothing_is_lost(self, server, runs):
         """Each run that ended badly has one report; the others have none."""
         self.run_victim("deliver", "begin", "finish", endpoint=server.url())
-        until(lambda: self.nudge() or not self.files("new"), lambda: "all is sent: " + self.log())
+        wait_until(lambda: self.nudge() or not self.files("new"), lambda: "all is sent: " + self.log())
         for pid in agents_of(self.folder):
             self.end_agent(pid)
         self.all_is_sent()
@@ -186,11 +185,13 @@ class OfTheProgram(Kills):
                 server.requests.clear()
                 first = self.owe(server=server)
                 self.run_victim(*steps, program=FAULTY_VICTIM, endpoint=server.url(), environment={"VICTIM_FAULT": point})
-                last = self.run_victim("deliver", "begin", "finish", "sleep:200", endpoint=server.url())
+                last = self.run_victim("deliver", "begin", "finish", "pass:200", endpoint=server.url())
                 self.assertEqual((last["start"], last["deliver"], last.status), ("ok", "ok", 0))
-                until(lambda: self.nudge() or not self.files("new"), lambda: "all is sent: " + self.log())
-                until(lambda: first.uuid in self.identities(server), lambda: "the first one is sent: %s\n%s" % (self.entries(), self.log()))
-                self.assertTrue(all(set(parts) == {"brief", "full"} for parts in self.identities(server).values()))
+                wait_until(lambda: self.nudge() or not self.files("new"), lambda: "all is sent: " + self.log())
+                # The full part of a report comes after its brief part.
+                wait_until(lambda: first.uuid in self.identities(server) and all(set(parts) == {"brief", "full"}
+                                                                                for parts in self.identities(server).values()),
+                           lambda: "the first one is sent, and no part of any report is left: %s\n%s" % (self.entries(), self.log()))
                 for pid in agents_of(self.folder):
                     self.end_agent(pid)
 
@@ -213,13 +214,18 @@ class OfTheProgram(Kills):
         self.assertEqual(len(server.requests), 1)
 
     def test_at_any_moment(self):
+        for number, (draw, again) in enumerate(seeds.draws("delivery-kills", "OfTheProgram.test_at_any_moment")):
+            with self.subTest(again):
+                self.state = self.folder / ("state-%d" % number)
+                self.spool = self.state / "spool"
+                self.die_at_any_moment(draw)
+
+    def die_at_any_moment(self, draw):
         server = self.server()
-        draw = random.Random(SEED)
-        print("SEED=%d" % SEED, flush=True)
         runs, files = [], set()
         for _ in range(ROUNDS):
             child = self.start("deliver", "begin", "loop", endpoint=server.url(), keep_reports=4000)
-            time.sleep(draw.random() * 0.1)
+            pass_time(draw.random() * 0.1, "the death comes at any moment")
             child.kill()
             run = self.end(child)
             if "run" in run.said:
@@ -259,7 +265,6 @@ class Verdicts(Kills):
             self.said(child, "begin: ok")
             self.attached(child)
             child.kill()
-            begin = time.monotonic()
             run = self.end(child)
             child = self.start("deliver", "begin", "loop", endpoint=server.url(), keep_reports=4000)
             self.said(child, "begin: ok")

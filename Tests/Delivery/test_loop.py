@@ -2,7 +2,8 @@
 is counted. LONG=1: ten thousand times."""
 import unittest
 
-from delivery import LONG, DeliveryTest, agents_of, until
+from delivery import LONG, DeliveryTest, agents_of
+from waiting import wait_until
 
 DONE = 0  # exit status of an agent that has nothing left to do
 CRASHES = 10_000 if LONG else 300
@@ -17,7 +18,7 @@ class Loop(DeliveryTest):
         for i in range(CRASHES):
             run = self.run_victim("deliver", "begin", "crash", endpoint=server.url(), keep_reports=KEEP_REPORTS, keep_bytes=KEEP_BYTES)
             self.assertIn(run["deliver"], ("ok",), run.output)
-        until(lambda: self.counted() == CRASHES, lambda: "all are counted: %d of %d\n%s" % (self.counted(), CRASHES, self.log()[-2000:]))
+        wait_until(lambda: self.counted() == CRASHES, lambda: "all are counted: %d of %d\n%s" % (self.counted(), CRASHES, self.log()[-2000:]))
         size = sum(path.stat().st_blocks * 512 for path in self.spool.rglob("*"))
         sent = sum(len(request.body) for request in server.requests)
         print("%d crashes: %d requests with %d bytes, %d reports, %d bytes on the disk" %

@@ -5,7 +5,8 @@ import time
 import unittest
 
 import server as scripted
-from delivery import GIVEN, WITHHELD, DeliveryTest, agents_of, is_gone, until
+from delivery import GIVEN, WITHHELD, DeliveryTest, agents_of, is_gone
+from waiting import wait_until
 
 KEPT = 0
 REPORTS = ("new", "held", "dead", "tmp")
@@ -15,7 +16,7 @@ SECRET = "Zm9vLXNlY3JldC1iYXI"
 class Consent(DeliveryTest):
     def nothing_leaves(self, server):
         """No agent of ours lives, or will; and none has opened a connection."""
-        until(lambda: agents_of(self.folder) == [], "no agent lives")
+        wait_until(lambda: agents_of(self.folder) == [], "no agent lives")
         self.run_agent()
         self.assertEqual(server.requests, [])
 
@@ -59,12 +60,14 @@ class Consent(DeliveryTest):
     def test_revoked_consent_stops_a_transfer(self):
         server = self.server(otherwise=scripted.hang)
         self.owe(server=server)
-        child = self.start("deliver", "begin", "finish", "sleep:2500", "consent:2", "loop", endpoint=server.url())
-        until(lambda: server.requests, "the agent sends")
+        go = self.folder / "go"
+        child = self.start("deliver", "begin", "finish", "until:%s" % go, "consent:2", "loop", endpoint=server.url())
+        wait_until(lambda: server.requests, "the agent sends")
         agent = self.agent()
+        go.touch()
         self.said(child, "consent: ok")
         begin = time.monotonic()
-        until(lambda: is_gone(agent), "the agent ends")
+        wait_until(lambda: is_gone(agent), "the agent ends")
         self.assertLess(time.monotonic() - begin, 25)  # the request alone would take 30 s
         child.kill()
         self.end(child)
@@ -105,7 +108,7 @@ class Switches(DeliveryTest):
         server = self.server(otherwise=scripted.hang)
         self.owe(server=server)
         agent = self.start_agent()
-        until(lambda: server.requests, "the agent sends")
+        wait_until(lambda: server.requests, "the agent sends")
         (self.spool / "off").touch()
         begin = time.monotonic()
         self.assertNotEqual(agent.wait(60), 0)
@@ -117,12 +120,12 @@ class Secrets(DeliveryTest):
         server = self.server(scripted.status(503), scripted.status(401))
         credentials = self.credentials("Authorization: Bearer " + SECRET, "endpoint: " + server.url("/" + SECRET))
         child = self.start("deliver", "begin", "finish", "report-now:x", "loop", credential_file=credentials)
-        until(lambda: server.requests, "the agent sends")
+        wait_until(lambda: server.requests, "the agent sends")
         self.assertEqual((server.requests[0].headers["authorization"], server.requests[0].path), ("Bearer " + SECRET, "/" + SECRET))
         process = pathlib.Path("/proc/%d" % self.agent())
         for name in "cmdline", "environ":
             self.assertNotIn(SECRET.encode(), (process / name).read_bytes())
-        until(lambda: self.nudge() or self.entries("held"), "the report is held")
+        wait_until(lambda: self.nudge() or self.entries("held"), "the report is held")
         child.kill()
         self.end(child)
         for path in self.state.rglob("*"):

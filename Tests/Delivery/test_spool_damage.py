@@ -2,11 +2,11 @@
 starts, what can go goes, and what is lost is counted."""
 import os
 import subprocess
-import time
 import unittest
 
-from delivery import AGENT, KINDS, LIMIT, DeliveryTest, Report, until
+from delivery import AGENT, KINDS, LIMIT, DeliveryTest, Report
 from server import status
+from waiting import pass_time, wait_until
 
 DONE, NO_SPOOL, NO_CONFIG, LEFT = 0, 3, 4, 6
 NOBODY = 65534
@@ -141,8 +141,8 @@ class Immovable(DeliveryTest):
         Report(path).change(next_ns=0)
         (self.spool / "dead" / path.name).mkdir()  # in its way
         child = self.start_agent()
-        until(lambda: len(server.requests) > 1, "it is sent again")
-        time.sleep(1)
+        wait_until(lambda: len(server.requests) > 1, "it is sent again")
+        pass_time(1, "an agent that sends over and over does so many times in a second")
         self.assertIsNone(child.poll())
         self.assertEqual(len(server.requests), 2)
         self.assertEqual(self.files("new"), [path])

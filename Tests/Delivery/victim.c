@@ -9,23 +9,24 @@
 #include <errno.h>
 #include <dirent.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <launchguard/delivery.h>
 #include <launchguard/launch.h>
 
-#include "waits.h"
+#include "waiting.h"
 
 static lg_session *session;
 static lg_launch *launch;
 static lg_delivery_options options = LG_DELIVERY_OPTIONS_INIT;
 static const char *state_directory;
 static uint32_t pumped;
+static volatile bool delivered;
 
 static void say(const char *step, lg_status status)
 {
@@ -36,6 +37,7 @@ static void on_delivered(const lg_delivery_info *report, void *user)
 {
     (void)user;
     printf("delivered: %s\n", report->uuid);
+    delivered = true;
 }
 
 static void pump(uint32_t left_ms, void *user)
@@ -124,30 +126,24 @@ static void report_now(const char *step, const char *reason)
 /* What wait() would see: a program that waits for any child must not meet the agent. */
 static void children(void)
 {
-    siginfo_t info = { .si_pid = 0 };
-    int found = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
-    printf("children: %s\n", found < 0 && errno == ECHILD ? "none" : "some");
+    siginfo_t info;
+    wait_until(waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD);
+    puts("children: none");
 }
 
-static int has_line(const char *path, const char *line)
+/* Whether an agent waits for the end of this process. */
+static bool has_witness(const char *state)
 {
-    char read[1024];
-    int found = 0;
-    FILE *file = fopen(path, "re");
-    while (file && !found && fgets(read, sizeof read, file))
-        found = strstr(read, line) != NULL;
-    if (file)
-        fclose(file);
-    return found;
-}
-
-/* Wait until an agent waits for the end of this process. */
-static void wait_for_witness(const char *state)
-{
-    char path[4096], text[64];
+    char path[4096], line[1024], text[64];
     snprintf(path, sizeof path, "%s/spool/agent.log", state);
     snprintf(text, sizeof text, "waiting for the end of process %d\n", (int)getpid());
-    wait_until(has_line(path, text));
+    FILE *log = fopen(path, "re");
+    bool found = false;
+    while (log && !found && fgets(line, sizeof line, log))
+        found = strstr(line, text);
+    if (log)
+        fclose(log);
+    return found;
 }
 
 static void loop_for_ever(void)
@@ -183,9 +179,13 @@ static void step_forward(char *step)
     else if (strcmp(step, "children") == 0)
         children();
     else if (strcmp(step, "witness") == 0)
-        wait_for_witness(state_directory);
-    else if (strcmp(step, "sleep") == 0)
-        pass_time((unsigned)strtoul(value, NULL, 0), "the test names it");
+        wait_until(has_witness(state_directory));
+    else if (strcmp(step, "delivered") == 0)
+        wait_until(delivered);
+    else if (strcmp(step, "until") == 0)
+        wait_until(access(value, F_OK) == 0);
+    else if (strcmp(step, "pass") == 0)
+        pass_time((unsigned)strtoul(value, NULL, 0), "the test says why");
     else if (strcmp(step, "stop") == 0)
         say(step, lg_stop(session));
     else if (strcmp(step, "loop") == 0)
@@ -223,7 +223,7 @@ static void pass(const char *point)
         dprintf(file, "%s\n", point);
         close(file);
     } else if (strncmp(text, "slow:", 5) == 0 && strcmp(text + 5, point) == 0) {
-        pass_time(5000, "others meet the program in the middle of a call");
+        pass_time(5000, "an agent that looks meanwhile finds what is there for longer than a moment");
     } else if (strcmp(text, point) == 0) {
         kill(getpid(), SIGKILL);
     }

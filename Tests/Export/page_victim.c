@@ -1,15 +1,16 @@
 /* A run that a page has everything to show of: `page-victim STATE crash|fine`. It has annotations,
  * breadcrumbs over some time, threads that wait in two places, and a ladder of repairs. Then it
  * crashes in its launch, or ends well. */
+#define _GNU_SOURCE
 #include <launchguard/launchguard.h>
+#include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "waits.h"
+#include "waiting.h"
 
 enum { WORKERS = 6, BREADCRUMBS = 240 };
 
@@ -35,9 +36,7 @@ static void *synchronise(void *unused)
     (void)unused;
     pthread_setname_np(pthread_self(), "sync");
     pthread_barrier_wait(&begun);
-    sem_t never;
-    sem_init(&never, 0, 0);
-    while (sem_wait(&never) != 0)
+    while (poll(NULL, 0, -1) != 0)
         continue;
     return NULL;
 }
@@ -63,7 +62,7 @@ static void remember(void)
             lg_log(session, LG_LEVEL_WARNING, "the disk took %d ms for a block", 100 + i);
         const lg_field fields[] = { { .key = "number", .value = "7" }, { .key = "token", .value = "the word that nobody must read" } };
         lg_log_fields(session, levels[i % 4], "network", texts[i % 4], strlen(texts[i % 4]), fields, 2);
-        pass_us(i < BREADCRUMBS / 2 ? 4000 : 300, "the page shows when the breadcrumbs came");
+        rest(i < BREADCRUMBS / 2 ? 4 : 1);
     }
     lg_log(session, LG_LEVEL_ERROR, "the index of <b>notes</b> & \"drafts\" is \x1b[31mred\x1b[0m \xe2\x80\xae reversed");
 }

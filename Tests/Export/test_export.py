@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import pty
-import random
 import re
 import resource
 import shutil
@@ -18,10 +17,11 @@ import unittest
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "Operator"), str(HERE.parent / "Format")]
+sys.path[:0] = [str(HERE.parent / "Operator"), str(HERE.parent / "Format"), str(HERE.parent / "Support")]
 
 import operator_case
 import readers
+import seeds
 import streams
 from operator_case import LIMIT_S, ROOT, OperatorCase
 from page import crc32c
@@ -419,17 +419,15 @@ class Hostile(ExportCase):
             self.check(path, path)
 
     def test_damaged_files(self):
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}")
-        draw = random.Random(seed)
         path = self.directory / "damaged.lgrun"
-        for count in range(15):
-            whole = draw.choice(GOLDEN)
-            data = bytearray(whole.read_bytes())
-            for _ in range(draw.randrange(1, 200)):
-                data[draw.randrange(len(data) if draw.random() < .5 else 16384) % len(data)] = draw.randrange(256)
-            path.write_bytes(data[:draw.randrange(len(data))] if draw.random() < .2 else data)
-            self.check(path, f"seed {seed}, {count}: {whole}")
+        for draw, again in seeds.draws("export", "Hostile.test_damaged_files"):
+            for count in range(15):
+                whole = draw.choice(GOLDEN)
+                data = bytearray(whole.read_bytes())
+                for _ in range(draw.randrange(1, 200)):
+                    data[draw.randrange(len(data) if draw.random() < .5 else 16384) % len(data)] = draw.randrange(256)
+                path.write_bytes(data[:draw.randrange(len(data))] if draw.random() < .2 else data)
+                self.check(path, f"{again}\n{count}: {whole}")
 
     def test_other_files(self):
         self.assertIn("a ledger where a run file is needed", self.export("json", ROOT / "Tests/Golden/v2.0/ledger.lg").errors)

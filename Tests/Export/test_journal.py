@@ -6,16 +6,16 @@ systemd-journal-remote, journalctl and coredumpctl do so. They look at that jour
 """
 import json
 import pathlib
-import random
 import re
 import shutil
 import signal
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "Operator")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("Operator", "Support")]
 
 import journal_tools
 import operator_case
+import seeds
 from operator_case import ROOT, run
 from test_export import DAMAGED, GOLDEN, ExportCase, number
 
@@ -210,22 +210,21 @@ class Entries(JournalCase):
 
     def test_damaged_files(self):
         """Bytes of the texts, names and times are anything, and systemd still takes every entry."""
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}")
-        draw = random.Random(seed)
         self.crashed(50)
         whole = next((self.state / "runs").iterdir()).read_bytes()
-        path, files, wanted = self.directory / "damaged.lgrun", [], 0
-        for index in range(12):
-            data = bytearray(whole)
-            for _ in range(draw.randrange(1, 300)):
-                data[draw.randrange(4096, len(data) if draw.random() < .3 else 65536)] = draw.randrange(256)
-            path.write_bytes(data)
-            files.append(self.directory / f"{index}.export")
-            self.assertIn(self.export("journal", "--no-symbols", "-o", files[-1], path).status, (0, DAMAGED), f"seed {seed}")
-            wanted += len(parse(files[-1].read_bytes()))
-        _, entries = self.journal(*files)
-        self.assertEqual(len(entries), wanted, f"seed {seed}")
+        path = self.directory / "damaged.lgrun"
+        for draw, again in seeds.draws("journal", "Entries.test_damaged_files"):
+            files, wanted = [], 0
+            for index in range(12):
+                data = bytearray(whole)
+                for _ in range(draw.randrange(1, 300)):
+                    data[draw.randrange(4096, len(data) if draw.random() < .3 else 65536)] = draw.randrange(256)
+                path.write_bytes(data)
+                files.append(self.directory / f"{index}.export")
+                self.assertIn(self.export("journal", "--no-symbols", "-o", files[-1], path).status, (0, DAMAGED), again)
+                wanted += len(parse(files[-1].read_bytes()))
+            _, entries = self.journal(*files)
+            self.assertEqual(len(entries), wanted, again)
 
 
 if __name__ == "__main__":

@@ -5,21 +5,22 @@ import datetime
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
-import time
 import unittest
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "Operator"), str(HERE)]
+sys.path[:0] = [str(HERE.parent / "Operator"), str(HERE.parent / "Support"), str(HERE)]
 
 import operator_case
+import seeds
 from operator_case import LIMIT_S, ROOT
 from test_export import DAMAGED, GOLDEN, NOT_FOUND, USAGE, ExportCase, number
+from waiting import wait_until
 
 FORMATS = ("sentry", "otlp")
 QUIET = ("clean", "terminated", "upgrade", "reboot", "debugger")
@@ -47,10 +48,8 @@ class EndedCase(ExportCase):
         """A run that was killed while it hung, with the stacks of that moment."""
         process = subprocess.Popen([operator_case.options.victim, self.state, "hang"], stdout=subprocess.DEVNULL)
         try:
-            limit = time.monotonic() + LIMIT_S
-            while not (self.state.exists() and any(snapshot["isComplete"] for snapshot in self.inspected().get("snapshots", []))):
-                self.assertLess(time.monotonic(), limit, "no stacks of the hang were taken")
-                time.sleep(.05)
+            wait_until(lambda: self.state.exists() and any(snapshot["isComplete"] for snapshot in self.inspected().get("snapshots", [])),
+                       "the stacks of the hang are taken")
         finally:
             process.kill()
             process.wait()
@@ -181,6 +180,23 @@ class Sentry(ServerCase):
         event = self.check(run)
         self.assertEqual(event["exception"]["values"][0]["type"], "hang")
         self.assertGreaterEqual(len(event["threads"]["values"]), 4)
+
+    def test_thread_without_frames(self):
+        """Its registers are there and its walk is not, as where a handler was killed between the
+        two: an event's stack needs a frame."""
+        run = self.ended("crash", -signal.SIGSEGV)
+        (path,) = (self.state / "runs").iterdir()
+        thread = run["crash"]["threads"][0]
+        data = path.read_bytes()
+        walk = b"".join(struct.pack("<Q", number(frame["address"])) for frame in thread["stack"]["frames"])
+        self.assertIn(walk, data)
+        damaged = self.directory / "damaged.lgrun"
+        damaged.write_bytes(data.replace(walk, bytes([walk[0] ^ 1]) + walk[1:]))
+        run = self.inspected(damaged)
+        self.assertTrue(run["crash"]["threads"][0]["registers"])
+        self.assertNotIn("stack", run["crash"]["threads"][0])
+        self.assertEqual(self.export("sentry", "-o", self.file, damaged).status, DAMAGED)
+        self.check(run)
 
     def test_killed(self):
         run = self.ended("kill", -signal.SIGKILL)
@@ -477,13 +493,13 @@ class Hostile(ServerCase):
             if file.exists():
                 self.written[format].append(file)
 
-    def read_written(self):
+    def read_written(self, again=None):
         self.read_each("opentelemetry-proto", self.written["otlp"])
         events = []
         for envelope in self.read_each("sentry-sdk", self.written["sentry"]):
             events.append(self.directory / f"{len(events)}.json")
             events[-1].write_text(envelope["items"][0][1])
-        self.assertEqual([found["errors"] for found in self.read_each("sentry-relay", events)], [[]] * len(events))
+        self.assertEqual([found["errors"] for found in self.read_each("sentry-relay", events)], [[]] * len(events), again)
         return len(events)
 
     def test_golden_files(self):
@@ -492,21 +508,19 @@ class Hostile(ServerCase):
         self.assertEqual(self.read_written(), len(GOLDEN[::3]))
 
     def test_damaged_files(self):
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}")
-        draw = random.Random(seed)
         path = self.directory / "damaged.lgrun"
         self.ended("crash", -signal.SIGSEGV)
         (fresh,) = (self.state / "runs").iterdir()
-        for count in range(8):
-            whole = draw.choice([*GOLDEN, fresh, fresh, fresh])
-            data = bytearray(whole.read_bytes())
-            for _ in range(draw.randrange(1, 200)):
-                # The identity is spared: without one there is no report.
-                data[draw.randrange(4096, len(data))] = draw.randrange(256)
-            path.write_bytes(data[:draw.randrange(len(data))] if draw.random() < .2 else data)
-            self.write(path, f"seed {seed}, {count}: {whole}")
-        self.assertGreater(self.read_written(), 0)
+        for draw, again in seeds.draws("servers", "Hostile.test_damaged_files"):
+            for count in range(8):
+                whole = draw.choice([*GOLDEN, fresh, fresh, fresh])
+                data = bytearray(whole.read_bytes())
+                for _ in range(draw.randrange(1, 200)):
+                    # The identity is spared: without one there is no report.
+                    data[draw.randrange(4096, len(data))] = draw.randrange(256)
+                path.write_bytes(data[:draw.randrange(len(data))] if draw.random() < .2 else data)
+                self.write(path, f"{again}\n{count}: {whole}")
+            self.assertGreater(self.read_written(again), 0)
 
     def test_no_identity(self):
         """Where the damage leaves open which run it was, the tool says so."""

@@ -8,11 +8,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
-import time
 
 from children import LIMIT_S, Child, Living
 from expected import HANGS, expectation
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+from waiting import wait_until
 
 # Stages of a whole record, by number (docs/FORMAT.md).
 WHOLE = {1, 2, 3, 4, 5, 6, 7, 8}
@@ -45,12 +48,10 @@ class Dump:
     def ended(self, path):
         """The run after the end of its process. A process without a waiting parent may take a
         moment."""
-        until = time.monotonic() + LIMIT_S
-        while True:
+        def ended():
             run = self(path)
-            if not run or self.end(run) != "running" or time.monotonic() > until:
-                return run
-            time.sleep(0.01)
+            return (run,) if not run or self.end(run) != "running" else None
+        return wait_until(ended, "the process of %s ends" % path)[0]
 
 
 def read_names(header, prefix):

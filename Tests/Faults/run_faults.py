@@ -9,14 +9,15 @@ import concurrent.futures
 import itertools
 import json
 import os
-import random
+import pathlib
 import re
 import resource
 import signal
 import subprocess
 import sys
-import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+import seeds
 from case import Case, Dump, signal_name, status_name
 from children import LIMIT_S, PLAIN
 from expected import SANITIZERS, Modifiers, makes_sense
@@ -80,7 +81,6 @@ def main():
     parser.add_argument("--filter", default="", metavar="REGEX", help="only entries whose name matches")
     parser.add_argument("--cross", action="store_true", help="the core kinds with every combination of modifiers as well")
     parser.add_argument("--sample", type=int, metavar="N", help="of these combinations only N, which are drawn")
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 1000000, help="draw the same ones again")
     parser.add_argument("--core", action="store_true", help="only the core kinds")
     parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1), metavar="N", help="entries at a time; each has a state directory of its own")
     parser.add_argument("--sanitizer", choices=SANITIZERS, default="none", help="what the programs are built with")
@@ -104,8 +104,9 @@ def main():
             all_cases = list(cases(program, entries, dump, options.sanitizer))
             crossed = list(cross_product(program, entries, dump, swift, options.sanitizer)) if options.cross else []
             if options.sample is not None and options.sample < len(crossed):
-                print("seed %d: %d of %d combinations" % (options.seed, options.sample, len(crossed)))
-                crossed = [crossed[i] for i in sorted(random.Random(options.seed).sample(range(len(crossed)), options.sample))]
+                print("%d of %d combinations" % (options.sample, len(crossed)))
+                samples = [draw.sample(range(len(crossed)), options.sample) for draw, _ in seeds.draws("faults")]
+                crossed = [crossed[i] for i in sorted(set().union(*samples))]
             all_cases += crossed
             width = max((len(case.entry["name"]) + len(str(case.modifiers)) + 3 for case in all_cases), default=0)
             runs = [pool.submit(case.run) for case in all_cases]

@@ -1,9 +1,9 @@
 /* Programs that end themselves, and signals from elsewhere. */
 #undef NDEBUG
 #include "bugs.h"
+#include "../Support/waiting.h"
 
 #include <assert.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -72,8 +72,7 @@ static void from_elsewhere(int signal_number, long after_turns)
     pid_t parent = getpid();
     turns = mmap(NULL, sizeof *turns, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fork() == 0) {
-        while (*turns < (unsigned long)after_turns && getppid() == parent)
-            poll(NULL, 0, 1);
+        wait_until(*turns >= (unsigned long)after_turns || getppid() != parent);
         kill(parent, signal_number);
         _exit(0);
     }

@@ -1,5 +1,6 @@
 /* Hangs: a thread kills the program once LaunchGuard has the stack of the hang. */
 #include "bugs.h"
+#include "../Support/waiting.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -10,8 +11,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, other_lock = PTHREAD_MU
 static void *kill_in_hang(void *unused)
 {
     (void)unused;
-    while (!hangs())
-        poll(NULL, 0, 5);
+    wait_until(hangs());
     kill(getpid(), SIGKILL);
     return NULL;
 }
@@ -40,17 +40,17 @@ KEPT void take(long which)
 }
 static void hang_lock(long which) { begin(); take(which); STAY; }
 
-KEPT void poll_for_ever(int first_ms, int second_ms)
+KEPT void poll_for_ever(int first, int second)
 {
     for (;;) {
-        poll(NULL, 0, first_ms);
+        poll(NULL, 0, first);
         STAY;
-        poll(NULL, 0, second_ms);
+        poll(NULL, 0, second);
         STAY;
     }
 }
 /* At the first rest, or at the second. */
-static void hang_polls(long which) { begin(); poll_for_ever(which == 1 ? -1 : 0, which == 1 ? 0 : -1); STAY; }
+static void hang_polls(long which) { begin(); poll_for_ever(which == 1 ? -1 : 1, which == 1 ? 1 : -1); STAY; }
 
 const struct bug hang_bugs[] = {
     { "hang", hang_spin, 0 },

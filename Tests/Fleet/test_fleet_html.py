@@ -15,11 +15,11 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Export"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("Export", "Support")]
 
 from pages import Browser, Page, become, check, check_characters, check_digests
+from waiting import wait_until
 
 LIMIT_S = 300
 DAY_S = 86400
@@ -106,10 +106,9 @@ def check_example(browser, path):
     page, said = browser.open(path, scripts=False)
 
     def check_reached(link):
-        target, limit = link.get_attribute("href"), time.monotonic() + LIMIT_S
-        while page.evaluate("location.hash") != target and time.monotonic() < limit:
-            time.sleep(.05)
-        check(page.evaluate("location.hash") == target and page.locator(target).is_visible(), f"{target} is not reached")
+        target = link.get_attribute("href")
+        wait_until(lambda: page.evaluate("location.hash") == target, f"{target} is reached")
+        check(page.locator(target).is_visible(), f"{target} is not shown")
 
     page.locator("nav a").first.click()
     check_reached(page.locator("nav a").first)

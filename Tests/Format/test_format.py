@@ -11,14 +11,17 @@ import shlex
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
-import time
 import unittest
 
 import page
 import reader
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Tests/Support"))
+from waiting import wait_until
+
 WRITER, DUMP, PARTS, LEDGERS = (os.environ[name] for name in ("WRITER", "DUMP", "PARTS", "LEDGERS"))
 LIMIT = 20  # seconds for any child
 
@@ -231,12 +234,11 @@ class RealFiles(BothReaders):
         child = subprocess.Popen([WRITER, self.state, "wait"], stdout=subprocess.PIPE, text=True)
         try:
             path = child.stdout.readline().strip()
-            until = time.monotonic() + LIMIT
-            said, other = python_reader(path), c_reader(path)
+            def same():
+                said = python_reader(path)
+                return said if said == c_reader(path) else None
             # other threads of the process write in between
-            while said != other and time.monotonic() < until:
-                said, other = python_reader(path), c_reader(path)
-            self.assertEqual(said, other)
+            said = wait_until(same, "both readers say the same")
             self.assertEqual((said["run"]["alive"], said["verdict"]["end"], said["verdict"]["evidence"]), (1, 12, 1))
         finally:
             child.kill()

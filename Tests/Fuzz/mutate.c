@@ -1,20 +1,19 @@
 /* Real files, damaged in thousands of ways: the reader must not crash, hang, or allocate without
  * limit.
  *
- * mutate COUNT FILE…       every file, damaged COUNT times, in ways that are drawn anew each time
- * mutate -NUMBER FILE      one damage again, as the message of a failure names it
+ * mutate COUNT FILE…       every file, damaged COUNT times, each time by a seed of its own
  *
  * Built with the address and undefined-behaviour sanitizers, which end the program at the first
  * mistake. */
 #include "damage.h"
 #include "exercise.h"
+#include "seeds.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/crc32c.h"
@@ -24,7 +23,7 @@
 
 static char path[64];
 static const char *name;
-static long number;
+static uint64_t seed;
 
 /* ---- the allocated memory ---- */
 
@@ -53,7 +52,7 @@ void __sanitizer_free_hook(const volatile void *pointer)
 
 static void dying(void)
 {
-    dprintf(STDERR_FILENO, "mutate: again with: mutate -%ld %s\n", number, name);
+    dprintf(STDERR_FILENO, "mutate: %s\n%s\n", name, repeat_command(seed));
     unlink(path);
 }
 
@@ -64,12 +63,11 @@ static void on_signal(int signal)
     _exit(1);
 }
 
-static void try(const uint8_t *original, size_t original_size, long which, unsigned *ret_opened)
+static void try(const uint8_t *original, size_t original_size, unsigned *ret_opened)
 {
     static uint8_t bytes[ROOM];
     memcpy(bytes, original, original_size);
-    number = which;
-    size_t size = damage(bytes, original_size, ROOM, (uint64_t)which);
+    size_t size = damage(bytes, original_size, ROOM, seed);
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0 || write(file, bytes, size) != (ssize_t)size || close(file) != 0) {
         perror(path);
@@ -103,12 +101,7 @@ int main(int count, char **arguments)
     signal(SIGABRT, on_signal);
     __sanitizer_set_death_callback(dying);
     lg__crc32c_init();
-    long wanted = atol(arguments[1]);
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    const long first = (long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-    if (wanted > 0)
-        printf("damages %ld to %ld\n", first, first + wanted - 1);
+    const uint64_t wanted = strtoull(arguments[1], NULL, 10);
     for (int i = 2; i < count; i++) {
         name = arguments[i];
         int file = open(name, O_RDONLY | O_CLOEXEC);
@@ -119,11 +112,9 @@ int main(int count, char **arguments)
         }
         close(file);
         unsigned opened = 0;
-        if (wanted < 0)
-            try(original, (size_t)size, -wanted, &opened);
-        for (long i = 0; i < wanted; i++)
-            try(original, (size_t)size, first + i, &opened);
-        printf("%s: %ld damages, %u times past the door\n", name, wanted < 0 ? 1 : wanted, opened);
+        for (uint64_t round = 0; seed_of_round(round, wanted, &seed); round++)
+            try(original, (size_t)size, &opened);
+        printf("%s: %" PRIu64 " damages, %u times past the door\n", name, wanted, opened);
         if (wanted > 100 && opened < wanted / 4) {
             fprintf(stderr, "mutate: the reader refused almost every damaged file at once: the test proves nothing\n");
             unlink(path);

@@ -2,7 +2,7 @@
  * credential file, what servers say about waiting. Damaged at random, under sanitizers; what is
  * accepted must keep its bounds.
  *
- *   fuzz-delivery ROUNDS [SEED] */
+ *   fuzz-delivery ROUNDS */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 
 #include "send/credentials.h"
 #include "send/retry.h"
+#include "seeds.h"
 #include "store/crc32c.h"
 #include "store/delivery_config.h"
 #include "store/spool.h"
@@ -23,7 +24,7 @@ void request_free(struct request *request)
     (void)request;
 }
 
-static uint64_t state;
+static uint64_t state, seed;
 
 static uint64_t chance(uint64_t below)
 {
@@ -66,7 +67,7 @@ static void require(bool holds, const char *what, const char *text)
 {
     if (holds)
         return;
-    fprintf(stderr, "%s: \"%s\"\n", what, text);
+    fprintf(stderr, "%s: \"%s\"\n%s\n", what, text, repeat_command(seed));
     abort();
 }
 
@@ -142,14 +143,13 @@ static void try_files(int folder, const char *path, const char *text, size_t siz
 int main(int count, char **arguments)
 {
     unsigned long rounds = count > 1 ? strtoul(arguments[1], NULL, 10) : 1000;
-    uint64_t seed = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
     char path[] = "/tmp/fuzz-delivery-XXXXXX", text[2048];
     if (!mkdtemp(path))
         return 1;
     int folder = open(path, O_RDONLY | O_DIRECTORY);
     lg__crc32c_init();
-    for (unsigned long i = 0; i < rounds; i++) {
-        state = (seed << 32 | (i + 1)) * UINT64_C(0x9e3779b97f4a7c15);
+    for (unsigned long i = 0; seed_of_round(i, rounds, &seed); i++) {
+        state = mix_seed(seed);
         size_t size = make_text(text, sizeof text);
         try_texts(text);
         if (i % 8 == 0)

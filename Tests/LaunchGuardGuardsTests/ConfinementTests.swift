@@ -3,6 +3,7 @@ import Foundation
 import LaunchGuard
 import LaunchGuardGuards
 import Testing
+import TestSupport
 
 @Suite struct ConfinementTests {
     /// In programs of their own, as a test does not own the main thread.
@@ -34,10 +35,11 @@ import Testing
             for number in 1...3 {
                 OwnerFault.elsewhere { MainActor.assumeIsolatedGuarded { journal.add("\(number)") } }
             }
-            for _ in 0..<4000 where !events.all.contains(where: { $0.hasPrefix("the main actor has served nothing for 2 s") }) { usleep(5000) }
+            try await waitUntil("the main actor is told to be busy") { events.all.contains { $0.hasPrefix("the main actor has served nothing for 2 s") } }
             expect(journal.all.isEmpty)
             goOn.signal()
-            expect(journal.waits(for: 3) && journal.all == ["1", "2", "3"], "\(journal.all)")
+            try journal.wait(for: 3)
+            expect(journal.all == ["1", "2", "3"], "\(journal.all)")
         }
         #expect(try scene.told().contains("the main actor has served nothing for 2 s, and calls that were sent to it wait"))
     }

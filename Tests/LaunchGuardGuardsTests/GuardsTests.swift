@@ -3,6 +3,7 @@ import LaunchGuard
 import LaunchGuardGuards
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// The switchboard.
 @Suite struct GuardsTests {
@@ -179,7 +180,7 @@ import Testing
             let guards = try Child(directory).startGuards(.survive, onEvent: told.add)
             for _ in 1...5 { _ = opaque([1, 2, 3])[guarded: opaque(7)] }
             guards.stop()
-            while told.all.last?.count != 5 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("all faults are told") { told.all.last?.count == 5 }
             let events = told.all
             #expect(events[0].text == "index 7 of Array<Int> with 3 elements")
             #expect(events[0].fields.map { "\($0.key) \($0.value)" } == ["index 7", "count 3", "type Array<Int>"])
@@ -267,7 +268,7 @@ import Testing
             configuration.onEvent = { _ in session.guards.stop() }
             try session.guards.start(configuration)
             child.note(Fault.element.meet())
-            while session.guards.isWorking { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("the guards stop") { !session.guards.isWorking }
             child.note(Fault.element.meet())
         }
         #expect(scene.journal == ["nil"])
@@ -278,7 +279,7 @@ import Testing
         await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             _ = try Child(directory).startGuards(.survive) { _ in print(opaque([1])[opaque(1)]) }
             _ = Fault.element.meet()
-            try await Task.sleep(for: .seconds(100))
+            try await stayUntilCancelled()
         }
         #expect(try scene.lastRun()?.verdict?.end == .crash)
     }

@@ -3,6 +3,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardGuards
 import Testing
+import TestSupport
 
 /// The list itself, which no session is needed for, and what is particular about its faults.
 @Suite struct ObserversTests {
@@ -100,9 +101,9 @@ import Testing
             do { list.add(Owner()) { _, _ in exit(1) } }
             DispatchQueue.concurrentPerform(iterations: 100) { list.post($0) }
             expect(journal.all.count == 100)
-            expect(counts.waits(for: 1))
+            try counts.wait(for: 1)
             session.guards.stop()
-            usleep(100_000)
+            passTime(.milliseconds(100), why: "a second event would come in it")
             expect(counts.all == ["1"], "\(counts.all)")
             withExtendedLifetime(living) {}
         }
@@ -131,7 +132,7 @@ import Testing
             _ = try scene.startGuarded()
             let list = Observers<Int>()
             do { list.add(Owner()) { _, _ in } }
-            usleep(100_000)
+            passTime(.milliseconds(100), why: "nothing notices the end of an owner")
             withExtendedLifetime(list) {}
         }
         #expect(try scene.told().isEmpty)

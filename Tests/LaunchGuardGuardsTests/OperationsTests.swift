@@ -3,6 +3,7 @@ import LaunchGuard
 import LaunchGuardGuards
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Every guarded operation of containers, numbers and strings.
 @Suite struct OperationsTests {
@@ -178,7 +179,7 @@ import Testing
             numbers[guarded: opaque(6)]? += 1
             numbers[guarded: opaque(7)] = 1
             guards.stop()
-            while Set(told.all.map(\.site)).count < 2 || told.all.map({ $0.skipped + 1 }).reduce(0, +) < 3 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("all faults are told") { Set(told.all.map(\.site)).count >= 2 && told.all.map { $0.skipped + 1 }.reduce(0, +) == 3 }
             #expect(Set(told.all.map(\.site)).count == 2)
         }
     }

@@ -3,6 +3,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardGuards
 import Testing
+import TestSupport
 
 /// Events are counted by the place in the program: that of the call, or that which made what met
 /// the fault.
@@ -17,7 +18,7 @@ import Testing
         var places: [@Sendable () -> Void] {
             let list = Observers<Int>(), journal = Journal()
             @Sendable func end(_ timer: GuardedTimer) {
-                while !timer.isCancelled { usleep(5000) }
+                expectWithin("the timer ends") { timer.isCancelled }
             }
             @Sendable func source() -> GuardedSource {
                 let source = GuardedSource(OwnerFault.ticks(Journal()))
@@ -66,9 +67,8 @@ import Testing
                 places[1]()
             }
             session.guards.stop()
-            for _ in 0..<4000 where !(counts.all.contains("3") && Set(sites.all).count == 2) { usleep(5000) }
-            expect(Set(sites.all).count == 2, "\(sites.all) \(counts.all)")
-            expect(counts.all.contains("3") && !counts.all.contains("4"), "\(sites.all) \(counts.all)")
+            try await waitUntil("the events of both places are told") { counts.all.contains("3") && Set(sites.all).count == 2 }
+            expect(!counts.all.contains("4"), "\(sites.all) \(counts.all)")
         }
         #expect(try !scene.told().isEmpty)
     }

@@ -3,6 +3,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardGuards
 import Testing
+import TestSupport
 
 /// Lists of types: a guard asks them about its owner's type. Each owner here is gone, and the
 /// events that were told say which of them were guarded.
@@ -75,9 +76,9 @@ import Testing
             let session = try scene.startGuarded()
             session.guards.deny(Player.self)
             let timer = GuardedTimer(owner: Radio(), every: .milliseconds(1), on: .global()) { _ in }
-            while !timer.isCancelled { usleep(5000) }
+            try await waitUntil("the timer ends") { timer.isCancelled }
             GuardedTimer(owner: Film(), every: .milliseconds(1), on: .global()) { _ in }
-            sleep(100)
+            stay()
         }
         #expect(try scene.told() == ["a timer fires whose owner, Radio, is gone owner=Radio"])
     }

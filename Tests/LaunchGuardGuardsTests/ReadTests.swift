@@ -3,6 +3,7 @@ import LaunchGuard
 import LaunchGuardGuards
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Guarded reads of memory that is gone.
 @Suite struct ReadTests {
@@ -69,7 +70,7 @@ import Testing
             #expect((try? unsafe guardedRead(from: mapping)) == nil)
             #expect((try? unsafe guardedRead(from: mapping)) == nil)
             guards.stop()
-            while told.all.last?.count != 2 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("both reads are told") { told.all.last?.count == 2 }
             #expect(Set(told.all.map(\.site)).count == 1)
         }
     }

@@ -5,34 +5,35 @@ import LaunchGuard
 import LaunchGuardGuards
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Timers with owners, and dispatch sources.
 @Suite struct TimerTests {
     final class Owner: Sendable {}
 
-    @Test func aTimerFiresUntilItIsCancelledWhoeverKeepsIt() {
+    @Test func aTimerFiresUntilItIsCancelledWhoeverKeepsIt() throws {
         let owner = Owner(), journal = Journal(), queue = DispatchQueue(label: "timer")
         weak var timer: GuardedTimer?
         do {
             let made = GuardedTimer(owner: owner, every: .milliseconds(1), on: queue) { journal.add("\($0 === owner)") }
             timer = made
         }
-        #expect(journal.waits(for: 5) && Set(journal.all) == ["true"])
+        try journal.wait(for: 5)
+        #expect(Set(journal.all) == ["true"])
         #expect(timer?.isCancelled == false)
         timer?.cancel()
-        for _ in 0..<4000 where timer != nil { usleep(5000) }
-        #expect(timer == nil, "a timer that is cancelled is released")
+        try blockUntil("a timer that is cancelled is released") { timer == nil }
         queue.sync {}
         let count = journal.all.count
-        usleep(50_000)
+        passTime(.milliseconds(50), why: "a source that runs ticks many times in it")
         #expect(journal.all.count == count)
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(1)])
-    func anIntervalIsAMillisecondAtLeast(interval: Duration) {
+    func anIntervalIsAMillisecondAtLeast(interval: Duration) throws {
         let owner = Owner(), journal = Journal()
         let timer = GuardedTimer(owner: owner, every: interval, on: .global()) { _ in journal.add("") }
-        #expect(journal.waits(for: 2))
+        try journal.wait(for: 2)
         timer.cancel()
     }
 
@@ -40,7 +41,7 @@ import Testing
     func anIntervalMayBeLongerThanLibdispatchCounts(interval: Duration) {
         let owner = Owner(), journal = Journal()
         let timer = GuardedTimer(owner: owner, every: interval, on: .global()) { _ in journal.add("") }
-        usleep(20_000)
+        passTime(.milliseconds(20), why: "an interval that wraps around is short")
         #expect(journal.all.isEmpty && !timer.isCancelled)
         timer.cancel()
     }
@@ -58,31 +59,31 @@ import Testing
             for count in 1...10 {
                 nonisolated(unsafe) var owner: Leaving? = Leaving()
                 unsafe owner?.timer = unsafe GuardedTimer(owner: owner!, every: .milliseconds(1), on: queue) { _ in journal.add("") }
-                expect(journal.waits(for: count))
+                try journal.wait(for: count)
                 queue.sync { unsafe owner = nil }
             }
         }
         #expect(try scene.told().isEmpty)
     }
 
-    @Test func aSourceIsSuspendedAndResumed() {
+    @Test func aSourceIsSuspendedAndResumed() throws {
         let journal = Journal(), queue = DispatchQueue(label: "source"), source = GuardedSource(OwnerFault.ticks(journal, on: queue))
         source.activate()
         source.activate()
-        #expect(journal.waits(for: 2))
+        try journal.wait(for: 2)
         source.suspend()
         queue.sync {}
         let count = journal.all.count
-        usleep(50_000)
+        passTime(.milliseconds(50), why: "a source that runs ticks many times in it")
         #expect(journal.all.count == count)
         source.resume()
-        #expect(journal.waits(for: count + 2))
+        try journal.wait(for: count + 2)
         source.cancel()
         source.cancel()
         #expect(source.isCancelled)
     }
 
-    @Test func sourcesOfOtherKinds() {
+    @Test func sourcesOfOtherKinds() throws {
         let journal = Journal()
         let signals = DispatchSource.makeSignalSource(signal: SIGURG, queue: .global())
         signals.setEventHandler { journal.add("signal") }
@@ -96,19 +97,19 @@ import Testing
         }
         let readSource = GuardedSource(reads)
         readSource.resume()
-        for _ in 0..<4000 where !journal.all.contains("signal") {
+        try blockUntil("the signal comes") {
             kill(getpid(), SIGURG)
-            usleep(5000)
+            return journal.all.contains("signal")
         }
         pipe.fileHandleForWriting.write(Data([1]))
-        for _ in 0..<4000 where !journal.all.contains("read") { usleep(5000) }
+        try blockUntil("the read comes") { journal.all.contains("read") }
         #expect(Set(journal.all) == ["signal", "read"])
         signalSource.cancel()
         readSource.cancel()
     }
 
     /// As libdispatch counts, one resume is not enough.
-    @Test func unguardedASourceThatIsSuspendedTwiceStands() {
+    @Test func unguardedASourceThatIsSuspendedTwiceStands() throws {
         let journal = Journal(), queue = DispatchQueue(label: "source"), source = GuardedSource(OwnerFault.ticks(journal, on: queue))
         source.resume()
         source.suspend()
@@ -116,10 +117,10 @@ import Testing
         source.resume()
         queue.sync {}
         let count = journal.all.count
-        usleep(50_000)
+        passTime(.milliseconds(50), why: "a source that runs ticks many times in it")
         #expect(journal.all.count == count)
         source.resume()
-        #expect(journal.waits(for: count + 2))
+        try journal.wait(for: count + 2)
         source.cancel()
     }
 
@@ -134,7 +135,7 @@ import Testing
             source.suspend()
             source.suspend()
             source.resume()
-            expect(journal.waits(for: journal.all.count + 5))
+            try journal.wait(for: journal.all.count + 5)
             source.cancel()
         }
         #expect(try scene.told() == ["a dispatch source is suspended that does not run suspensions=1"])
@@ -189,7 +190,7 @@ import Testing
         await #expect(processExitsWith: .success) { [scene = scene as Scene] in
             _ = try scene.startGuarded()
             let timer = GuardedTimer(owner: Owner(), every: .seconds(3600), on: .global()) { _ in }
-            usleep(100_000)
+            passTime(.milliseconds(100), why: "the timer finds nothing before it fires")
             expect(!timer.isCancelled)
         }
         #expect(try scene.told().isEmpty)

@@ -1,19 +1,22 @@
 import Foundation
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Files as an attacker might write them: the reader may refuse them. It must not crash, hang, or
 /// show damaged data as whole.
 @Suite struct HostileFileTests {
     @Test func filesOfRandomBytesAreRefused() throws {
         let folder = try TemporaryFolder()
-        var random = SystemRandomNumberGenerator()
-        for size in [0, 1, 7, 64, 4095, 4096, 65536, 300_000] {
-            for bytes in [(0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }, [UInt8](repeating: 0, count: size)] {
-                let path = try folder.write(bytes, "file")
-                let error = #expect(throws: ReportError.self) { try Reader(path: path) }
-                #expect(error?.code == .damaged, "\(size) bytes")
-                #expect(error?.path == path)
+        for draw in try Seeded.draws("HostileFileTests/filesOfRandomBytesAreRefused") {
+            var random = draw
+            for size in [0, 1, 7, 64, 4095, 4096, 65536, 300_000] {
+                for bytes in [(0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }, [UInt8](repeating: 0, count: size)] {
+                    let path = try folder.write(bytes, "file")
+                    let error = #expect(throws: ReportError.self) { try Reader(path: path) }
+                    #expect(error?.code == .damaged, "\(size) bytes")
+                    #expect(error?.path == path)
+                }
             }
         }
     }
@@ -32,19 +35,21 @@ import Testing
     @Test func cutAndChangedFilesAreReadAsFarAsTheyAreRight() async throws {
         let state = try await RecordedState.make()
         let folder = try TemporaryFolder()
-        var random = SystemRandomNumberGenerator()
+        let draws = Array(try Seeded.draws("HostileFileTests/cutAndChangedFilesAreReadAsFarAsTheyAreRight"))
         for original in [state.runPath, state.directory.ledgerPath] {
             let bytes = [UInt8](try Data(contentsOf: URL(filePath: original)))
             try #require(try Reader(path: original).verify().isWhole)
             for size in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 97)) {
                 readAll(try folder.write(Array(bytes[..<size]), "cut"))
             }
-            for _ in 0..<300 {
-                var changed = bytes
-                for _ in 0..<Int.random(in: 1...64, using: &random) {
-                    changed[Int.random(in: changed.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            for var random in draws {
+                for _ in 0..<300 {
+                    var changed = bytes
+                    for _ in 0..<Int.random(in: 1...64, using: &random) {
+                        changed[Int.random(in: changed.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+                    }
+                    readAll(try folder.write(changed, "changed"))
                 }
-                readAll(try folder.write(changed, "changed"))
             }
             // The head decides the meaning of everything else: change each of its bytes.
             for index in 0..<min(512, bytes.count) {

@@ -2,6 +2,7 @@ import CLaunchGuard
 import Foundation
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// A state directory that a child process left behind: a run with breadcrumbs and a launch, which
 /// died of a null pointer. The next start has counted the crash.
@@ -102,7 +103,7 @@ struct RecordedState {
     func hang(_ path: String) {
         guard unsafe lg_heartbeat(session) == LG_OK else { exit(92) }
         Thread.detachNewThread {
-            while !Self.isHanging(path) { usleep(2000) }
+            do { try blockUntil("the stacks of the hang are there") { Self.isHanging(path) } } catch { exit(93) }
             kill(getpid(), SIGKILL)
         }
         Self.standStill()

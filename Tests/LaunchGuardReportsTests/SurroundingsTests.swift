@@ -3,6 +3,7 @@ import LaunchGuardReports
 import Testing
 
 @testable import LaunchGuardReports
+import TestSupport
 
 /// The parts of a crash record beside the crashed thread: the model, and its rendering.
 @Suite struct SurroundingsTests {
@@ -99,18 +100,20 @@ import Testing
         let folder = try TemporaryFolder()
         let golden = [UInt8](try Data(contentsOf: URL(filePath: Sample.goldenPath)))
         let written = golden.indices.filter { golden[$0] != 0 }
-        var random = SystemRandomNumberGenerator()
-        for _ in 0..<300 {
-            var changed = golden
-            for _ in 0..<Int.random(in: 1...16, using: &random) {
-                changed[written.randomElement(using: &random)!] = UInt8.random(in: 0...255, using: &random)
+        for draw in try Seeded.draws("SurroundingsTests/aGoldenFileThatIsChangedAnywhereIsReadAsFarAsItIsRight") {
+            var random = draw
+            for _ in 0..<300 {
+                var changed = golden
+                for _ in 0..<Int.random(in: 1...16, using: &random) {
+                    changed[written.randomElement(using: &random)!] = UInt8.random(in: 0...255, using: &random)
+                }
+                guard let reader = try? Reader(path: try folder.write(changed, "changed.lgrun")) else { continue }
+                let report = try reader.run(includingMemory: true)
+                let text = text { report.write(to: &$0, breadcrumbLimit: .max, includesMap: true) }
+                #expect(text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }.isEmpty)
+                let again: RunReport = try JSONLine.value(from: JSONLine.text(report))
+                #expect(again == report)
             }
-            guard let reader = try? Reader(path: try folder.write(changed, "changed.lgrun")) else { continue }
-            let report = try reader.run(includingMemory: true)
-            let text = text { report.write(to: &$0, breadcrumbLimit: .max, includesMap: true) }
-            #expect(text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }.isEmpty)
-            let again: RunReport = try JSONLine.value(from: JSONLine.text(report))
-            #expect(again == report)
         }
     }
 

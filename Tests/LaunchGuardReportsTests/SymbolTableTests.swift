@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import LaunchGuardSymbols
+import TestSupport
 
 /// The functions of real programs, by the symbol tables alone. Another reader gives the same names.
 @Suite struct SymbolTableTests {
@@ -90,29 +91,31 @@ import Testing
         let programs = try Programs.made()
         try programs.run("xz -kf c.so; objcopy --add-section .gnu_debugdata=c.so.xz c.so c-mini.so; strip c-mini.so")
         let rounds = ProcessInfo.processInfo.environment["LAUNCHGUARD_LONG"] == nil ? 300 : 5000
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("changedFilesDoNoHarm: \(rounds) rounds with the seed \(seed)")
-        var random = Seeded(state: seed)
-        for name in ["c.so", "c-mini.so"] {
-            let original = [UInt8](try Data(contentsOf: URL(filePath: programs.path(name))))
-            let addresses = try Self.functions(of: programs.path("c.so")).map(\.start)
-            let whole = SymbolTables(of: ELFFile(bytes: original), at: addresses)
-            try #require(whole.functions.count == Set(addresses).count && whole.problem == nil)
-            // Where a change has an effect: the header, and the tables of segments and sections.
-            let table = Int(original.value(40, 8))
-            let places = Array(0..<1024) + Array(table..<original.count)
-            for round in 0..<rounds / 2 {
-                var bytes = original
-                for _ in 0..<Int.random(in: 1...8, using: &random) {
-                    let place = round % 4 == 0 ? Int.random(in: bytes.indices, using: &random) : places[Int.random(in: places.indices, using: &random)]
-                    bytes[place] = [0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random)][Int.random(in: 0...5, using: &random)]
-                }
-                if round % 7 == 0 { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random)) }
-                let file = ELFFile(bytes: bytes)
-                _ = (file.buildID(), file.refusal(), file.program())
-                let tables = SymbolTables(of: file, at: addresses)
-                #expect(tables.functions.allSatisfy { addresses.contains($0.key) && $0.value.start <= $0.key })
+        for draw in try Seeded.draws("SymbolTableTests/changedFilesDoNoHarm") {
+            for name in ["c.so", "c-mini.so"] { try changeAnywhere(programs, name, draw, rounds: rounds) }
+        }
+    }
+
+    private func changeAnywhere(_ programs: Programs, _ name: String, _ draw: Seeded, rounds: Int) throws {
+        var random = draw
+        let original = [UInt8](try Data(contentsOf: URL(filePath: programs.path(name))))
+        let addresses = try Self.functions(of: programs.path("c.so")).map(\.start)
+        let whole = SymbolTables(of: ELFFile(bytes: original), at: addresses)
+        try #require(whole.functions.count == Set(addresses).count && whole.problem == nil)
+        // Where a change has an effect: the header, and the tables of segments and sections.
+        let table = Int(original.value(40, 8))
+        let places = Array(0..<1024) + Array(table..<original.count)
+        for round in 0..<rounds / 2 {
+            var bytes = original
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                let place = round % 4 == 0 ? Int.random(in: bytes.indices, using: &random) : places[Int.random(in: places.indices, using: &random)]
+                bytes[place] = [0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random)][Int.random(in: 0...5, using: &random)]
             }
+            if round % 7 == 0 { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random)) }
+            let file = ELFFile(bytes: bytes)
+            _ = (file.buildID(), file.refusal(), file.program())
+            let tables = SymbolTables(of: file, at: addresses)
+            #expect(tables.functions.allSatisfy { addresses.contains($0.key) && $0.value.start <= $0.key })
         }
     }
 
@@ -217,19 +220,6 @@ import Testing
         }
         let found = try #require(llvm.locations(of: addresses.map { .init(file: path, address: $0) }))
         return addresses.map { found[.init(file: path, address: $0)]?.last?.name ?? "" }
-    }
-}
-
-/// A generator that can be started again.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// A tarball in place of a state directory: friendly, damaged and hostile ones. Nothing is left of
 /// it, whatever happens.
@@ -139,15 +140,15 @@ import Testing
         process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": device.scratch.path]) { $1 }
         process.standardOutput = FileHandle.nullDevice
         try process.run()
-        for _ in 0..<1200 where process.isRunning {
-            if try FileManager.default.contentsOfDirectory(atPath: device.scratch.path).first.map({ FileManager.default.fileExists(atPath: "\(device.scratch.path)/\($0)/asked") }) == true { break }
-            try await Task.sleep(for: .milliseconds(50))
+        // On this thread: other tests may keep those of the pool for longer than the tool waits.
+        try blockUntil("the tool asks the symbolizer") {
+            let made = try FileManager.default.contentsOfDirectory(atPath: device.scratch.path).first
+            return !process.isRunning || made.map { FileManager.default.fileExists(atPath: "\(device.scratch.path)/\($0)/asked") } == true
         }
         #expect(try !device.isEmpty && process.isRunning)
         kill(process.processIdentifier, signal)
         process.waitUntilExit()
         #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
-        for _ in 0..<1200 where try !device.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
-        #expect(try device.isEmpty)
+        try blockUntil("nothing is left") { try device.isEmpty }
     }
 }

@@ -5,6 +5,7 @@ import LaunchGuardReports
 import Testing
 
 @testable import LaunchGuardSymbols
+import TestSupport
 
 /// The tool as a user runs it: its output and its exit status.
 @Suite struct ToolTests {
@@ -168,7 +169,7 @@ import Testing
     /// `log -f`, from the first run of the folder on.
     private func follow(_ path: String) async throws -> Tool.Result {
         try await Task.detached {
-            for _ in 0..<200 where try StateDirectory(path: path).runPaths().isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+            try await waitUntil("the run begins") { try !StateDirectory(path: path).runPaths().isEmpty }
             return try Tool.run(["log", "-f", path])
         }.value
     }
@@ -179,7 +180,7 @@ import Testing
         await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
             let child = Child(path)
             for number in 0..<10 {
-                usleep(100_000)
+                passTime(.milliseconds(100), why: "the follower sees the entries come")
                 child.log(LG_LEVEL_INFO, "entry \(number)")
             }
             exit(7)
@@ -198,7 +199,7 @@ import Testing
             let child = Child(path)
             for burst in 0..<8 {  // each is more than the ring log holds
                 for _ in 0..<20_000 { child.log(LG_LEVEL_INFO, "entry of burst \(burst)") }
-                usleep(250_000)
+                passTime(.milliseconds(250), why: "the follower reads what is there")
             }
             exit(7)
         }

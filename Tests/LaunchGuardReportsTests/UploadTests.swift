@@ -1,6 +1,7 @@
 import Foundation
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// `launchguard upload`, as a user runs it.
 @Suite(.timeLimit(.minutes(2))) struct UploadTests {
@@ -77,7 +78,7 @@ import Testing
         let name = report.name
         Thread.detachNewThread {
             let nudge = path + "/spool/nudge"
-            for _ in 0..<600 where !FileManager.default.fileExists(atPath: nudge) { usleep(50000) }
+            try? blockUntil("the tool asks") { FileManager.default.fileExists(atPath: nudge) }
             guard (try? String(contentsOfFile: nudge, encoding: .utf8)) == "tool\n" else { return }
             try? FileManager.default.moveItem(atPath: "\(path)/spool/new/\(name)", toPath: "\(path)/spool/sent/\(name)")
             try? FileManager.default.removeItem(atPath: nudge)

@@ -1,5 +1,6 @@
 import LaunchGuard
 import Testing
+import TestSupport
 
 /// A caller that is cancelled, and closures that wait for their own launch.
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
@@ -34,7 +35,7 @@ import Testing
     private static func waitLong(_ log: Log) async throws {
         log.add("waits")
         do {
-            try await Task.sleep(for: .seconds(3600))
+            try await stayUntilCancelled()
         } catch {
             log.add("ends early")
             throw error
@@ -70,7 +71,7 @@ import Testing
         let launch = try Simulation().session.makeLaunch("main", window: .zero)
         launch.addTask("first") {
             log.add("first")
-            while !log.all.contains("cancelled") { try await Task.sleep(for: .milliseconds(2)) }
+            try await log.wait(for: "cancelled")
             log.add("\(Task.isCancelled)")
         }
         launch.addTask("second") { log.add("second") }
@@ -83,7 +84,7 @@ import Testing
         let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
         launch.addTask("only") {
             log.add("only")
-            while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("the task is cancelled") { Task.isCancelled }
         }
         #expect(try await Self.begin(launch, cancelAt: "only", log) == nil)
     }
@@ -159,7 +160,7 @@ import Testing
         }
         launch.addTask("second") {
             log.add("second")
-            try await Task.sleep(for: .milliseconds(50))
+            passTime(.milliseconds(50), why: "the other task waits until this one is over")
             log.add("over")
         }
         try await launch.begin()

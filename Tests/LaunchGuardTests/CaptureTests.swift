@@ -4,6 +4,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Crashes of Swift code, on every kind of thread that Swift programs have.
 @Suite struct CaptureTests {
@@ -110,7 +111,7 @@ import Testing
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             _ = try Child(directory).start()
             DispatchQueue(label: "queue").async { print(recurse(0)) }
-            sleep(15)
+            stay()
         }
         try expectWholeRecord(scene, kind: "fault.stack_overflow")
     }
@@ -132,13 +133,13 @@ import Testing
             let asleep = Log()
             @Sendable func rest() {
                 asleep.add("asleep")
-                sleep(1000)
+                stay()
             }
             for _ in 0..<3 { Thread.detachNewThread { rest() } }
             DispatchQueue.global().async { rest() }
-            while asleep.all.count < 4 { usleep(1000) }
+            try await waitUntil("all threads stay") { asleep.all.count == 4 }
             raise(SIGSEGV)
-            sleep(15)
+            stay()
         }
         let crash = try expectWholeRecord(scene, kind: "signal.self")
         let threads = try #require(crash.threads)

@@ -1,5 +1,6 @@
 @testable import LaunchGuard
 import Testing
+import TestSupport
 
 /// What the closures of a launch inherit from the caller of `begin()`.
 @Suite(.timeLimit(.minutes(1))) struct ContextTests {
@@ -20,7 +21,7 @@ import Testing
             if log.all.count < 5 { throw Failure(description: "once more") }
         }
         launch.addTask("work") {
-            try await Task.sleep(for: .milliseconds(1))
+            try await resumeByClock()
             log.add("task \(Self.context)")
         } onProtect: { log.add("protect \(Self.context)") }
         for trace in ["first", "second"] {

@@ -2,6 +2,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Jobs with a deadline, and run loops that wait.
 @Suite struct DeadlineTests {
@@ -12,7 +13,7 @@ import Testing
             session.sendHeartbeat()
             session.pauseHeartbeat()
             await session.withDeadline("also in time", limit: .seconds(3600)) { await Task.yield() }
-            overrun(session)
+            try overrun(session)
         }
         let report = try #require(try scene.runs().last)
         #expect(report.deadlines?.map(\.name) == ["upload"])
@@ -24,13 +25,11 @@ import Testing
 }
 
 /// Ends the process when the stack of the job is there.
-private func overrun(_ session: Session) {
+private func overrun(_ session: Session) throws {
     session.withDeadline("in time", limit: .seconds(3600)) {}
-    session.withDeadline("upload", limit: .milliseconds(100)) {
-        while true {
-            let report = try? Reader(path: session.runPath ?? "").run()
-            if report?.snapshots?.first?.isComplete == true { break }
-            usleep(1000)
+    try session.withDeadline("upload", limit: .milliseconds(100)) {
+        try blockUntil("the stack of the job is there") {
+            (try? Reader(path: session.runPath ?? "").run())?.snapshots?.first?.isComplete == true
         }
         kill(getpid(), SIGKILL)
     }

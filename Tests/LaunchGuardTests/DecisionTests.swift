@@ -1,6 +1,7 @@
 import Glibc
 import LaunchGuard
 import Testing
+import TestSupport
 
 /// The program decides the course of its launch, and hears of ends that were in none.
 @Suite struct DecisionTests {
@@ -49,8 +50,8 @@ import Testing
     @Test func aHeldLaunchWaitsForTheProgram() async throws {
         let scenario = try Scenario(.init(hold: .custody)) { _ in .hold }
         try await scenario.launch.begin()
-        while scenario.launch.status != .needsRepair { try await Task.sleep(for: .milliseconds(1)) }
-        try await Task.sleep(for: .milliseconds(50))
+        try await waitUntil("the launch is held") { scenario.launch.status == .needsRepair }
+        passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(scenario.log.take() == ["protect"])
         #expect(scenario.launch.skip())
         try await scenario.launch.waitUntilLaunched()

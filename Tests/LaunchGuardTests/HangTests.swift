@@ -2,14 +2,22 @@ import Glibc
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Run loops with a heartbeat that stay away.
 @Suite struct HangTests {
     enum When: String, CaseIterable, Codable, Sendable { case launching, running }
 
-    /// Each threshold alone: the other threshold is an hour.
+    /// Each threshold alone: the other threshold is an hour. A busy machine may take as long as the
+    /// default would: a threshold that is ignored takes so long each time.
     @Test(arguments: When.allCases)
     func aLoopThatStaysAwayHangs(_ when: When) async throws {
+        for _ in 1...20 where try await hang(when) < (when == .launching ? 2 : 5) * 1_000_000_000 { return }
+        Issue.record("no hang is noticed sooner than by default")
+    }
+
+    /// How long the hang had lasted when it was noticed.
+    private func hang(_ when: When) async throws -> UInt64 {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String, when = when as When] in
             let long = Duration.seconds(3600), short = Duration.milliseconds(200)
@@ -19,24 +27,24 @@ import Testing
             let launch = session.makeLaunch("main", window: .seconds(3600))
             try await launch.begin()
             if when == .running { launch.finish() }
-            hang(session)
+            try hangTwice(session)
         }
         let report = try #require(try scene.runs().last)
         #expect(report.verdict?.evidenceKind == .hangMark)
         let snapshot = try #require(report.snapshots?.first)
-        // The default would have taken at least this long.
-        #expect(snapshot.takenNanoseconds - snapshot.sinceNanoseconds < (when == .launching ? 2 : 5) * 1_000_000_000)
         #expect(snapshot.kind == .hang && snapshot.threads?.first?.threadID == report.hearts?.first?.threadID)
+        return snapshot.takenNanoseconds - snapshot.sinceNanoseconds
     }
 }
 
 /// Ends the process when the stacks of the hang are there; the first hang passes.
-private func hang(_ session: Session) {
+private func hangTwice(_ session: Session) throws {
     func snapshot() -> Snapshot? { try? Reader(path: session.runPath ?? "").run().snapshots?.first }
     session.sendHeartbeat()
-    while snapshot()?.isComplete != true { usleep(1000) }
+    try blockUntil("the stacks of the first hang are there") { snapshot()?.isComplete == true }
     session.sendHeartbeat()
-    if snapshot()?.resolvedNanoseconds == nil { exit(1) }
-    while snapshot().map({ $0.isComplete && $0.sequence == 2 }) != true { usleep(1000) }
+    // The second hang may be there by now.
+    if let first = snapshot(), first.sequence == 1, first.resolvedNanoseconds == nil { exit(1) }
+    try blockUntil("the stacks of the second hang are there") { snapshot().map { $0.isComplete && $0.sequence == 2 } == true }
     kill(getpid(), SIGKILL)
 }

@@ -1,6 +1,7 @@
 import Glibc
 import LaunchGuard
 import Testing
+import TestSupport
 
 /// A launch that is held, and the calls of its user.
 @Suite(.timeLimit(.minutes(1))) struct HoldTests {
@@ -165,7 +166,7 @@ import Testing
         #expect(!launch.repair())
         launch.protect()
         #expect(launch.status == .needsRepair)
-        try await Task.sleep(for: .milliseconds(50))
+        passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(log.take() == ["work"])
         #expect(launch.repair())
         try await launch.waitUntilLaunched()
@@ -202,7 +203,7 @@ import Testing
             launch.addTask("open") { @MainActor in child.note("open") } onProtect: { @MainActor in child.note("notice") }
             try await launch.begin()
             child.note("begun")
-            while !child.hasNote("notice") { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("the notice is shown") { child.hasNote("notice") }
             for await status in launch.statusUpdates {
                 switch status {
                 case .needsRepair: #expect(launch.repair())

@@ -2,6 +2,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// The launch as a whole: counting, report, repair, going on.
 @Suite struct LaunchTests {
@@ -165,7 +166,7 @@ import Testing
             let launch = try child.start().makeLaunch("main", reportAfter: 1, reportWait: .milliseconds(500))
             launch.onReport { _, _ in
                 child.note("report")
-                try await Task.sleep(for: .seconds(3600))
+                try await stayUntilCancelled()
             }
             launch.addTask("work") { child.note("work") }
             try await launch.begin()

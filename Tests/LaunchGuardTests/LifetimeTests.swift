@@ -1,6 +1,7 @@
 import Glibc
 import LaunchGuard
 import Testing
+import TestSupport
 
 /// What is left of a launch that is over: closures are freed, and updates of the status end.
 @Suite struct LifetimeTests {
@@ -121,7 +122,7 @@ import Testing
             launch.addTask("work", options: .essential) { [capture = Capture("task", log)] in
                 capture.use()
                 if outcome == .failed || outcome == .failedInCustody { throw Failure(description: "no disk") }
-                if outcome == .cancelled { try await Task.sleep(for: .seconds(60)) }
+                if outcome == .cancelled { try await stayUntilCancelled() }
                 if outcome == .announced { session.announceTermination() }
                 if outcome == .stoppedInTask { session.stop() }
             }
@@ -129,7 +130,7 @@ import Testing
             let listener = Task { await updates.reduce(into: []) { $0.append($1) } }
             let caller = Task { do throws(LaunchGuardError) { try await launch.begin() } catch { log.add(error.code.description) } }
             if outcome == .cancelled {
-                while launch.state(ofTask: "work") != .running { try await Task.sleep(for: .milliseconds(1)) }
+                try await waitUntil("the task runs") { launch.state(ofTask: "work") == .running }
                 caller.cancel()
             }
             await caller.value

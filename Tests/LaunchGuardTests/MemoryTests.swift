@@ -2,6 +2,7 @@ import Foundation
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Warnings of memory that runs short.
 @Suite struct MemoryTests {
@@ -20,7 +21,7 @@ import Testing
             }
             let error = #expect(throws: LaunchGuardError.self) { try session.watchMemory(nearPercent: 90) }
             guard error?.code == .already else { exit(3) }
-            while true { _ = try await Task.sleep(for: .seconds(1)) }
+            try await stayUntilCancelled()
         }
         #expect(scene.journal == ["near"])
         let report = try #require(try scene.runs().last)
@@ -59,7 +60,7 @@ import Testing
                     token = held
                     try session.watchMemory(nearPercent: 1) { [held] _ in withExtendedLifetime(held) { child.note("watch \(watch)") } }
                 }
-                while !child.hasNote("watch \(watch)") { usleep(1000) }
+                try await waitUntil("the watch calls") { child.hasNote("watch \(watch)") }
                 #expect(token != nil)
                 session.stopWatchingMemory()
                 #expect(token == nil)
@@ -69,7 +70,7 @@ import Testing
                 session.stopWatchingMemory()
                 child.note("stopped inside")
             }
-            while (try? session.watchMemory(nearPercent: 100)) == nil { usleep(1000) }
+            try await waitUntil("the watch ends") { (try? session.watchMemory(nearPercent: 100)) != nil }
         }
         #expect(scene.journal == ["watch 1", "watch 2", "stopped inside"])
     }

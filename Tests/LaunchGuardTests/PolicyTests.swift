@@ -2,6 +2,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Options that a launch rarely needs.
 @Suite struct PolicyTests {
@@ -59,7 +60,7 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().makeLaunch("main", window: .zero, policy: .init(heartbeat: .milliseconds(40)))
             try await launch.begin()
-            usleep(400_000)
+            passTime(.milliseconds(400), why: "the process lives ten times as long as its heartbeat may be late")
             kill(getpid(), SIGKILL)
         }
         #expect(try scene.runs().last?.verdict?.end == .hang)

@@ -2,6 +2,7 @@ import Glibc
 @testable import LaunchGuard
 import Synchronization
 import Testing
+import TestSupport
 
 /// The threads of closures: threads of LaunchGuard, the main actor, other actors, never a pool that
 /// other code has blocked.
@@ -18,13 +19,13 @@ import Testing
         for _ in 1...4 * sysconf(Int32(_SC_NPROCESSORS_ONLN)) {
             Task.detached {
                 blocked.add("blocked")
-                sleep(1000)
+                stay()
             }
         }
         var before = -1
         while blocked.all.count > before {
             before = blocked.all.count
-            usleep(200_000)
+            passTime(.milliseconds(200), why: "nothing says that no further thread of the pool comes")
         }
     }
 
@@ -39,7 +40,7 @@ import Testing
             launch.onReport { count, _ in child.note("report \(count)") }
             launch.addRepair("hanging", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 child.note("hanging")
-                sleep(1000)
+                stay()
             }
             launch.addRepair("clear cache", impact: 20) {
                 await cache.clear()
@@ -72,7 +73,9 @@ import Testing
             }
             launch.addTask("work") { child.note("work") }
             Task.detached { try await launch.begin() }
-            while !child.hasNote("work") { usleep(1000) }
+            // It blocks the main actor.
+            func wait() throws { try blockUntil("the task runs") { child.hasNote("work") } }
+            try wait()
             #expect(launch.mode == .safe)
         }
         #expect(scene.journal == ["work"])
@@ -88,7 +91,7 @@ import Testing
         }
         launch.addRepair("mend", impact: 1) { @MainActor in
             MainActor.assertIsolated()
-            try await Task.sleep(for: .milliseconds(5))
+            try await resumeByClock()
             log.add("mend")
         }
         launch.addTask("work") { @MainActor in
@@ -109,7 +112,7 @@ import Testing
         for key in ["a", "b"] {
             launch.addTask(key) {
                 threads.withLock { $0.append(pthread_self()) }
-                try await Task.sleep(for: .milliseconds(5))
+                try await resumeByClock()
                 threads.withLock { $0.append(pthread_self()) }
             }
         }

@@ -2,6 +2,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// The contents of another program's ledger, and the statuses stored in it.
 @Suite struct QueryTests {
@@ -45,17 +46,17 @@ import Testing
                 let launch = try child.start().makeLaunch("main", window: .zero)
                 try await launch.begin()
                 child.note("launching")
-                while !child.hasNote("seen") { usleep(5000) }
+                try await waitUntil("the other process says: seen") { child.hasNote("seen") }
                 launch.finish()
                 child.note("finished")
-                while !child.hasNote("seen again") { usleep(5000) }
+                try await waitUntil("the other process says: seen again") { child.hasNote("seen again") }
             }
         }()
         let child = Child(scene.directory, seconds: 0)
-        while !child.hasNote("launching") { usleep(5000) }
+        try await waitUntil("the other process says: launching") { child.hasNote("launching") }
         #expect(try Self.info(scene).status == .checking)
         child.note("seen")
-        while !child.hasNote("finished") { usleep(5000) }
+        try await waitUntil("the other process says: finished") { child.hasNote("finished") }
         #expect(try Self.info(scene).status == .normal)
         child.note("seen again")
         await program

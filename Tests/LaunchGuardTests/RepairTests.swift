@@ -1,6 +1,7 @@
 import Glibc
 import LaunchGuard
 import Testing
+import TestSupport
 
 /// The ladder of repairs.
 @Suite struct RepairTests {
@@ -54,14 +55,14 @@ import Testing
             let launch = try child.start().makeLaunch("main")
             launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 do {
-                    try await Task.sleep(for: .seconds(3600))
+                    try await stayUntilCancelled()
                 } catch {
                     child.note("cancelled")
                     throw error
                 }
             }
             launch.addRepair("quick", impact: 20) {
-                while !child.hasNote("cancelled") { try await Task.sleep(for: .milliseconds(5)) }
+                try await waitUntil("the slow repair is cancelled") { child.hasNote("cancelled") }
                 child.note("quick")
             }
             launch.addTask("work") { child.note("work") }
@@ -76,11 +77,11 @@ import Testing
             let child = Child(directory)
             let launch = try child.start().makeLaunch("main")
             launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
-                try? await Task.sleep(for: .seconds(3600))
+                try? await stayUntilCancelled()
                 child.note("cancelled \(Task.isCancelled)")
             }
             try await launch.begin()
-            while !child.hasNote("cancelled true") { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("the repair is cancelled") { child.hasNote("cancelled true") }
         }
         #expect(scene.journal == ["cancelled true"])
     }
@@ -94,12 +95,12 @@ import Testing
         launch.addRepair("late", impact: 10, timeout: .milliseconds(300), attempts: 2) {
             log.add("late")
             // Ignores its cancellation.
-            while !log.all.contains("work") { try? await Task.sleep(for: .milliseconds(2)) }
+            try await log.wait(for: "work")
             log.add("too late")
         }
         launch.addTask("work") { log.add("work") }
         launch.addTask("wait") {
-            while log.all.filter({ $0 == "too late" }).count < 2 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("both attempts end") { log.all.filter { $0 == "too late" }.count == 2 }
         }
         try await launch.begin()
         #expect(log.take() == ["late", "late", "work", "too late", "too late"])

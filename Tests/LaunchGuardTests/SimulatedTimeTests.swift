@@ -1,5 +1,6 @@
 import LaunchGuard
 import Testing
+import TestSupport
 
 /// Simulated time within a run, and the state that one simulated run leaves to the next.
 @Suite(.timeLimit(.minutes(1))) struct SimulatedTimeTests {
@@ -9,7 +10,7 @@ import Testing
         let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.addRepair("silent", impact: 1, timeout: .seconds(3600), attempts: 1) {
             log.add("silent")
-            try await Task.sleep(for: .seconds(3600))
+            try await stayUntilCancelled()
         }
         launch.addRepair("good", impact: 2) { log.add("good") }
         try await launch.begin()

@@ -1,5 +1,6 @@
 import LaunchGuard
 import Testing
+import TestSupport
 
 /// Launches walked through every state, in this process and without a crash.
 @Suite(.timeLimit(.minutes(1))) struct SimulationTests {
@@ -147,7 +148,7 @@ import Testing
         let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.addRepair("slow", impact: 1) {
             log.add("slow")
-            do { try await Task.sleep(for: .seconds(3600)) } catch {
+            do { try await stayUntilCancelled() } catch {
                 log.add("cancelled")
                 throw error
             }

@@ -2,6 +2,7 @@ import Foundation
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// The start of a session: mistakes of the program, and faults of its environment.
 @Suite struct StartTests {
@@ -181,12 +182,12 @@ import Testing
                 let session = try child.start()
                 #expect(session.protection == .full)
                 child.note("first runs")
-                while !child.hasNote("second is done") { usleep(10_000) }
+                try await waitUntil("the other process says: second is done") { child.hasNote("second is done") }
             }
         }()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            while !child.hasNote("first runs") { usleep(10_000) }
+            try await waitUntil("the other process says: first runs") { child.hasNote("first runs") }
             let session = try child.start()
             #expect(session.protection == .recordOnly)
             #expect(session.problem?.code == .secondary)

@@ -1,6 +1,7 @@
 import Glibc
 @testable import LaunchGuard
 import Testing
+import TestSupport
 
 /// The status and its updates.
 @Suite struct StatusTests {
@@ -69,7 +70,7 @@ import Testing
                     return seen
                 }
             }
-            while ready.all.count < listeners { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil("all listen") { ready.all.count == listeners }
             launch.repair()
             try await launch.waitUntilLaunched()
             launch.finish()

@@ -2,6 +2,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// Launch tasks in custody.
 @Suite struct TaskTests {
@@ -13,7 +14,7 @@ import Testing
             for number in 1...5 {
                 launch.addTask("task \(number)") {
                     child.note("\(number) begins")
-                    try await Task.sleep(for: .milliseconds(10 - 2 * number))
+                    for _ in number..<5 { await Task.yield() }
                     child.note("\(number) ends")
                 }
             }
@@ -32,7 +33,7 @@ import Testing
             launch.addTask("work") { child.note("work") }
             launch.addRepair("mend", impact: 1) {
                 #expect(!launch.finish())
-                try await Task.sleep(for: .milliseconds(200))
+                passTime(.milliseconds(200), why: "a task that is not held runs in this time")
                 child.note("mended")
             }
             try await launch.begin()
@@ -98,11 +99,13 @@ import Testing
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
             let session = try child.start()
+            let running = Log()
             try await withThrowingTaskGroup { group in
                 for number in 1...16 {
                     let launch = session.makeLaunch("context \(number)")
                     launch.addTask("work") {
-                        try await Task.sleep(for: .milliseconds(20))
+                        running.add("work")
+                        try await waitUntil("all tasks run") { running.all.count == 16 }
                         child.note("worked")
                     }
                     group.addTask { try await launch.begin() }

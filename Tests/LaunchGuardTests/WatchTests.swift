@@ -3,6 +3,7 @@ import LaunchGuard
 import LaunchGuardReports
 import LaunchGuardSymbols
 import Testing
+import TestSupport
 
 /// The thread with the heart of the main actor, in programs of their own, as a test does not own
 /// the main thread.
@@ -81,11 +82,9 @@ import Testing
                     return name == "main actor\n" || name == "task pool\n"
                 }.count
             }
-            for _ in 0..<400 where try watches() < 2 { try await Task.sleep(for: .milliseconds(25)) }
-            if try watches() != 2 { exit(1) }
+            try await waitUntil("both threads watch") { try watches() == 2 }
             session.stop()
-            for _ in 0..<400 where try watches() > 0 { try await Task.sleep(for: .milliseconds(25)) }
-            if try watches() > 0 { exit(2) }
+            try await waitUntil("both threads end") { try watches() == 0 }
             pool.end()
         }
     }

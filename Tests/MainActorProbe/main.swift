@@ -13,6 +13,7 @@ import Foundation
 import LaunchGuard
 import LaunchGuardReports
 import Synchronization
+import TestSupport
 
 final class Seen: Sendable {
     private let counts = Mutex((onMain: 0, elsewhere: 0, astray: 0))
@@ -32,8 +33,10 @@ final class Seen: Sendable {
     }
 
     func wait(for count: Int) {
-        for _ in 0..<count where beat.wait(timeout: .now() + 20) == .timedOut { end(3, "no heartbeat comes") }
+        for _ in 0..<count where beat.wait(timeout: .now() + .seconds(Int(hung.components.seconds))) == .timedOut { end(3, "no heartbeat comes") }
     }
+
+    var count: Int { counts.withLock { $0.onMain + $0.elsewhere + $0.astray } }
 }
 
 func end(_ status: Int32, _ what: String) -> Never {
@@ -52,18 +55,23 @@ nonisolated let isEnough = Atomic(false)
 /// Runs when the hang and its stacks are in the run file. The request comes after the hang, so that
 /// no earlier heartbeat counts.
 func killWhenHanging(_ session: Session, since: UInt64) -> Never {
-    while true {
-        let snapshot = try? Reader(path: session.runPath ?? "").run().snapshots?.first
-        if let snapshot, snapshot.isComplete, snapshot.resolvedNanoseconds == nil, snapshot.takenNanoseconds > since { kill(getpid(), SIGKILL) }
-        usleep(10_000)
+    expectWithin("the stacks of the hang are there") {
+        guard let snapshot = try? Reader(path: session.runPath ?? "").run().snapshots?.first else { return false }
+        return snapshot.isComplete && snapshot.resolvedNanoseconds == nil && snapshot.takenNanoseconds > since
     }
+    kill(getpid(), SIGKILL)
+    stay()
+}
+
+func expectWithin(_ what: String, _ condition: () -> Bool) {
+    do { try blockUntil(what, condition) } catch { end(3, "\(error)") }
 }
 
 func hang(_ session: Session, _ how: String) -> Never {
     session.watchMainActor()
     Thread.detachNewThread {
         // Served, with the watch begun.
-        while (try? Reader(path: session.runPath ?? "").run().hearts) == nil { usleep(10_000) }
+        expectWithin("the watch begins") { (try? Reader(path: session.runPath ?? "").run().hearts) != nil }
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         Task { @MainActor in keepTheMainActorBusy() }
@@ -73,7 +81,7 @@ func hang(_ session: Session, _ how: String) -> Never {
     dispatchMain()
 }
 
-alarm(60)  // bounds the life of the process, also where the queue is never served
+alarm(180)  // bounds the life of the process, also where the queue is never served
 var configuration = Session.Configuration(appID: "org.example.probe")
 configuration.stateDirectory = CommandLine.arguments[1]
 configuration.hangThresholds.running = .seconds(1)
@@ -85,7 +93,7 @@ session.watchMainActor()  // a second call changes nothing
 
 switch how {
 case "unserved":
-    usleep(300_000)
+    passTime(.milliseconds(300), why: "where the queue is served, many heartbeats come in it")
     end(seen.all == (0, 0, 0) ? 0 : 1, "\(seen.all)")
 case "blocked":
     Thread.detachNewThread {
@@ -96,11 +104,10 @@ case "blocked":
             goOn.wait()
         }
         isBlocked.wait()
-        // skip the heartbeat that was under way
-        while seen.beat.wait(timeout: .now() + 0.1) == .success {}
-        let before = seen.all
-        usleep(300_000)
-        if seen.all != before { end(1, "it beats while the queue is blocked") }
+        let before = seen.count
+        passTime(.milliseconds(300), why: "where the queue is not blocked, many heartbeats come in it")
+        // One may have been under way.
+        if seen.count > before + 1 { end(1, "it beats while the queue is blocked") }
         goOn.signal()
         seen.wait(for: 5)
         end(seen.all.onMain + seen.all.astray == 0 ? 0 : 1, "\(seen.all)")

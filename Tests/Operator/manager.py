@@ -1,14 +1,15 @@
 """A service manager of its own for a test: systemd as a user's manager, in namespaces in which
 nothing else lives. Its files are those of Examples/supervisors, with other programs in them."""
+import contextlib
 import os
 import pathlib
 import re
 import shutil
 import signal
 import subprocess
-import time
 
 from operator_case import LIMIT_S, ROOT, options
+from waiting import wait_until
 
 PROGRAM = next((path for path in ("/lib/systemd/systemd", "/usr/lib/systemd/systemd") if os.access(path, os.X_OK)), None)
 HIERARCHIES = [pathlib.Path("/sys/fs/cgroup") / part for part in ("systemd", "unified", "")]
@@ -17,6 +18,9 @@ HIERARCHIES = [pathlib.Path("/sys/fs/cgroup") / part for part in ("systemd", "un
 UNTIL = r"""
 until_it() { n=0; until eval "$1" >/dev/null 2>&1; do n=$((n + 1)); [ $n -lt 1200 ] || { echo "in vain: $1"; return 1; }; sleep 0.1; done; }
 """
+# Of a program: orphans, of which one ends while the program runs. It waits until neither is left:
+# one that process 1 does not wait for stays.
+ORPHANS = "for orphan in $(true >/dev/null & echo $!; sleep 0.2 >/dev/null & echo $!); do while [ -e /proc/$orphan ]; do sleep 0.01; done; done; "
 # Of the shell in the namespace. $0 is the folder of the test.
 BEGIN = UNTIL + r"""
 mount -t tmpfs none /run && mkdir -p /run/systemd/system /run/u/systemd/user && chmod 700 /run/u && cp "$0"/units/* /run/u/systemd/user || exit 99
@@ -60,15 +64,12 @@ def enter(groups):
 
 def remove_groups(groups):
     """A group goes when its last process has: one that was killed may take a while."""
-    until = time.monotonic() + LIMIT_S
-    while groups := [group for group in groups if group.exists()]:
+    def are_gone():
         for folder in [folder for group in groups for folder, _, _ in os.walk(group, topdown=False)]:
-            try:
+            with contextlib.suppress(OSError):
                 os.rmdir(folder)
-            except OSError as error:
-                if time.monotonic() > until:
-                    raise error
-        time.sleep(0.01)
+        return not any(group.exists() for group in groups)
+    wait_until(are_gone, f"the last process of {groups} ends")
 
 
 def alone(command):

@@ -9,8 +9,10 @@ import sys
 import tempfile
 import unittest
 
-LIMIT_S = 120
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Tests/Support"))
+from waiting import LIMIT_S
+
 # What systemd or another test may have set, and what would be taken for an answer.
 FOREIGN = ("STATE_DIRECTORY", "EXIT_CODE", "EXIT_STATUS", "SERVICE_RESULT", "INVOCATION_ID", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 options = argparse.Namespace()

@@ -9,10 +9,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-LIMIT_S = 120
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+from waiting import LIMIT_S, wait_until
+
 WATCHDOG = {"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}
 # It stores its environment, whole or not at all, where the state directory is.
 AGENT = '#!/bin/sh\nenv >"$2/environment.new" && mv "$2/environment.new" "$2/environment"\n'
@@ -64,10 +65,7 @@ class Notify(unittest.TestCase):
         self.assertEqual(self.received(), b"READY=1")
 
     def wait_for(self, path):
-        until = time.monotonic() + LIMIT_S
-        while not path.exists():
-            self.assertLess(time.monotonic(), until, "the agent did not run")
-            time.sleep(0.02)
+        wait_until(path.exists, "the agent runs")
         return path.read_text()
 
 

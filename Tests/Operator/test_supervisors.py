@@ -8,12 +8,12 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 import manager
 import operator_case
 from operator_case import LIMIT_S, ROOT, OperatorCase, run
+from waiting import wait_until
 
 EXAMPLES = ROOT / "Examples/supervisors"
 CRASH, KILLED, HALTED = 10, 13, 20
@@ -171,11 +171,8 @@ class Script(Supervised):
         process = subprocess.Popen([str(part) for part in [*wrap, *self.command("pause")]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, env=dict(os.environ, **self.variables), start_new_session=True)
         try:
-            until = time.monotonic() + LIMIT_S
             # From outside a pid namespace nobody sees whether the process lives.
-            while not self.is_started():
-                self.assertLess(time.monotonic(), until, "the program did not start")
-                time.sleep(0.05)
+            wait_until(self.is_started, "the program starts")
             os.kill(find(process.pid), signal.SIGTERM)
             errors = process.communicate(timeout=LIMIT_S)[1]
         finally:
@@ -197,8 +194,7 @@ class Script(Supervised):
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root and a pid namespace")
     def test_process_one_waits_for_what_it_inherits(self):
-        # An orphan that ends while the program runs; then nobody may be left whose parent is 1.
-        program = "(true & sleep 0.2 &) ; sleep 1; grep -l '^State:.Z' /proc/[0-9]*/status; exit 0"
+        program = manager.ORPHANS + "exit 0"
         result = run(["unshare", "-mpf", "--kill-child", "--mount-proc", *self.command()[:3], "/bin/sh", "-c", program], self.variables)
         self.assertEqual((result.status, result.output), (0, ""), result)
 

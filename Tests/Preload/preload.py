@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "Tests/Faults"))
+sys.path[:0] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Support")]
 from case import Dump, status_name
 from children import prepare
+from waiting import wait_until
 
 LIMIT_S = 60
 
@@ -90,9 +90,7 @@ class Case(unittest.TestCase):
             self.assertEqual(run["verdict"][key], value, run["verdict"])
 
     def await_runs(self, name, count):
-        until = time.monotonic() + LIMIT_S
-        while len(self.runs(name)) < count and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_until(lambda: len(self.runs(name)) >= count, f"{count} runs end")
         runs = self.runs(name)
         self.assertEqual(len(runs), count)
         return runs

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "waits.h"
+#include "waiting.h"
 
 extern char **environ;
 static const char *self;
@@ -220,7 +220,7 @@ static void *heal(void *argument)
     return NULL;
 }
 
-static void healers(long microseconds)
+static void healers(unsigned milliseconds)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -235,7 +235,7 @@ static void healers(long microseconds)
     /* All of them have left the handler of their first fault, which has the whole record. */
     for (int i = 0; i < HEALERS; i++)
         wait_until(atomic_load(&healed[i]) >= 250);
-    pass_us((unsigned)microseconds, "the fault comes at any moment");
+    pass_time(milliseconds, "the crash comes at any moment of what the others do");
     fault();
 }
 
@@ -415,7 +415,7 @@ int main(int count, char **arguments)
     else if (strcmp(how, "recover") == 0)
         recover(atol(argument));
     else if (strcmp(how, "healers") == 0)
-        healers(atol(argument));
+        healers((unsigned)atol(argument));
     else if (strcmp(how, "recover-then-die") == 0)
         recover(100), take(SIGSEGV, print_and_raise, 0), fault();
     else if (strcmp(how, "actions") == 0)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 from children import LIMIT_S
-from programs import Run, children, is_root, line, poll, state
+from programs import Run, children, is_root, line, state, wait_until
 from records import Recorded
 
 GET_INFO = 0xC040FF0B  # PIDFD_GET_INFO
@@ -123,12 +123,12 @@ class Told(Family):
         """Ways to end, each with its wait status and the end that the record names."""
         run, family = self.start(*expected, "stay6")
         program = run.program()
-        poll(lambda: watched(run.pid) == set(family), "the tool watches the children")
+        wait_until(lambda: watched(run.pid) == set(family), "the tool watches the children")
         run.process.stdin.write(b"\n")
         told = self.statuses(run)
         self.assertEqual([told[child] & ~CORE for child in family[:-1]], [status for status, _ in expected.values()])
         # The neighbour lives, and is still watched.
-        poll(lambda: watched(run.pid) == {family[-1]}, "the ends are stored")
+        wait_until(lambda: watched(run.pid) == {family[-1]}, "the ends are stored")
         self.assertNotIn(state(family[-1]), (None, "Z"))
         self.assertEqual(self.all_runs()[family[-1]], [None, "running"])
         found = self.ends_well(run, program)
@@ -159,7 +159,7 @@ class Told(Family):
             self.skipTest("core files may not be written here")
         run, (child,) = self.start("fault0", before=cores)
         program = run.program()
-        poll(lambda: watched(run.pid) == {child}, "the tool watches the child")
+        wait_until(lambda: watched(run.pid) == {child}, "the tool watches the child")
         run.process.stdin.write(b"\n")
         told = self.statuses(run)[child]
         if not told & CORE:
@@ -171,7 +171,7 @@ class Told(Family):
         unknown, and its own child is known."""
         run, family = self.start(*("group%d" % (number + 1) for number in range(60)), before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80)))
         program = run.program()
-        poll(lambda: len(watched(run.pid)) == 40, "the tool has taken its half")
+        wait_until(lambda: len(watched(run.pid)) == 40, "the tool has taken its half")
         known = watched(run.pid)
         run.process.stdin.write(b"\n")
         told = self.statuses(run)
@@ -182,7 +182,7 @@ class Told(Family):
     def test_crowd(self):
         """200 children at a time."""
         run, family = self.start(*("group%d" % (number + 1) for number in range(200)))
-        poll(lambda: watched(run.pid) == set(family), "the tool watches the children")
+        wait_until(lambda: watched(run.pid) == set(family), "the tool watches the children")
         run.process.stdin.write(b"\n")
         told = self.statuses(run)
         self.assertEqual([told[child] for child in family], [number << 8 for number in range(1, 201)])
@@ -194,6 +194,7 @@ class Told(Family):
 # Each of the two has the number 500.
 SAME_NUMBER = """
 import ctypes, os, sys, time
+clock = lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK") // 10**9
 def child(status, go):
     open("/proc/sys/kernel/ns_last_pid", "w").write("499")
     if (process := os.fork()) == 0:
@@ -203,7 +204,8 @@ def child(status, go):
     print("begun", flush=True)
     assert os.waitpid(process, 0)[1] == status << 8
 child(11, True)
-time.sleep(0.1)  # the clock of a start has ticks
+ended = clock()
+while clock() == ended: pass  # the next one starts later by the clock of /proc
 child(12, False)
 print("done", flush=True)
 sys.stdin.readline()
@@ -220,13 +222,13 @@ class SameNumber(Family):
         self.addCleanup(run.kill)
         self.assertEqual(line(run.process.stdout), b"begun\n")
         tool = children(run.pid)[0]
-        poll(lambda: watched(tool), "the tool watches the child")
+        wait_until(lambda: watched(tool), "the tool watches the child")
         os.kill(tool, signal.SIGSTOP)
-        poll(lambda: state(tool) == "T", "the tool stops")
+        wait_until(lambda: state(tool) == "T", "the tool stops")
         run.process.stdin.write(b"\n")
         self.assertEqual([line(run.process.stdout) for _ in range(2)], [b"begun\n", b"done\n"])
         os.kill(tool, signal.SIGCONT)
-        poll(lambda: not watched(tool), "the tool lets go")
+        wait_until(lambda: not watched(tool), "the tool lets go")
         self.assertEqual(run.end(b"\n"), (0, b"", b""))
         self.assertEqual([found[1:] for found in self.shown() if found[0] == 500], [[None, "unknown"]] * 2)
 

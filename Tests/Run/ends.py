@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 from case import status_name
-from programs import Run, children, field, has, is_root, line, poll, state
+from programs import Run, children, field, has, is_root, line, state, wait_until
 from under_run import UnderRun
 
 SAFE = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}  # end nothing
@@ -88,7 +88,7 @@ class Given(UnderRun):
         run.kill()
 
     def test_streams(self):
-        data = os.urandom(1 << 20)
+        data = bytes(range(256)) * 4096
         output, errors = self.ends(0, [*self.under(), "sh", "-c", "tee /dev/stderr"], data=data)
         self.assertTrue(output == data and errors == data)
 
@@ -155,7 +155,7 @@ class Ends(UnderRun):
         os.kill(run.pid, signal.SIGKILL)
         self.assertEqual(run.end()[0], -signal.SIGKILL)
         for process in {program, *others}:
-            poll(lambda: state(process) in (None, "Z"), "the program ends with the tool")
+            wait_until(lambda: state(process) in (None, "Z"), "the program ends with the tool")
 
     def test_orphans(self):
         output, _ = self.ends(0, [*self.under(), self.options.probe, "orphan"])

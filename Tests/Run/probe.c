@@ -7,7 +7,7 @@
  *   probe signals [NOT …]     "ready", then a line for each signal that comes, but for these; ends
  *                             at the last real-time signal
  *   probe orphan              an orphan ends with status 3; "gone" once somebody has waited for it
- *   probe sleep               until a signal ends it */
+ *   probe sleep               for an hour */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "waits.h"
+#include "waiting.h"
 
 extern char **environ;
 #define LOG_FILE 60 /* beyond what the tests give */
@@ -160,7 +160,8 @@ int main(int count, char **arguments)
     if (strcmp(way, "orphan") == 0)
         return orphan();
     if (strcmp(way, "sleep") == 0)
-        return pause();
+        for (;;)
+            pause();
     setrlimit(RLIMIT_CORE, &none);
     if (strcmp(way, "abort") == 0)
         abort();

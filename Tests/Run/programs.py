@@ -10,20 +10,11 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "Tests/Faults"))
+sys.path[:0] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Support")]
 from children import prepare
+from waiting import wait_until
 
 LIMIT_S = 60  # a process that takes longer hangs
-
-
-def poll(question, what):
-    """The first true answer."""
-    until = time.monotonic() + LIMIT_S
-    while not (answer := question()):
-        if time.monotonic() > until:
-            raise AssertionError("in %d s it did not happen: %s" % (LIMIT_S, what))
-        time.sleep(0.01)
-    return answer
 
 
 def line(stream):
@@ -86,7 +77,7 @@ class Run:
 
     def program(self):
         """The process of the program, once it is there."""
-        return poll(lambda: children(self.pid), "the program starts")[0]
+        return wait_until(lambda: children(self.pid), "the program starts")[0]
 
     def end(self, data=None):
         """The status as of Popen, standard output and standard error."""
@@ -164,7 +155,7 @@ class Terminal:
         def ended():
             result = os.waitpid(self.pid, os.WNOHANG)
             return result[0] and result
-        return os.waitstatus_to_exitcode(poll(ended, "the command on the terminal ends")[1])
+        return os.waitstatus_to_exitcode(wait_until(ended, "the command on the terminal ends")[1])
 
 
 def is_root():

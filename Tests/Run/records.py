@@ -10,7 +10,7 @@ import sys
 import ends
 import signals
 from children import LIMIT_S
-from programs import Run, Terminal, children, field, is_root, line, poll, session, state
+from programs import Run, Terminal, children, field, is_root, line, session, state, wait_until
 from under_run import UnderRun
 
 LIMIT_BYTES = 64 << 20  # of the control group
@@ -21,7 +21,7 @@ ulimit -c 0; declare -A squares; for i in $(seq 50); do squares[$i]=$((i * i)); 
 sum=$(printf '%s\n' "${squares[@]}" | sort -n | awk '{ s += $1 } END { print s }'); cat <<< "sum $sum"
 echo $$; """
 PYTHON = r"""
-import ctypes, json, os, resource, subprocess, threading, time
+import ctypes, json, os, resource, signal, subprocess, threading
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 words = sorted(json.loads(json.dumps([str(i * i) for i in range(50)])))
 done = []
@@ -34,7 +34,7 @@ WAYS = {
     "bash": (["bash", "-c"], BASH, {"fault": "ulimit -s 256; f() { f; }; f", "abort": "kill -ABRT $$", "wait": "exec 3<> <(:); read <&3 line; exec sleep 3600",
                                     "memory": "a=x; while :; do a=$a$a; done"}),
     "python3": (["/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable, "-c"], PYTHON,
-                {"fault": "ctypes.string_at(0)", "abort": "os.abort()", "wait": "time.sleep(3600)", "memory": "a = []\nwhile True: a.append(bytearray(b'x' * 100000))"}),
+                {"fault": "ctypes.string_at(0)", "abort": "os.abort()", "wait": "signal.pause()", "memory": "a = []\nwhile True: a.append(bytearray(b'x' * 100000))"}),
 }
 # The way to die, who does what, and the ends that the record may name.
 DEATHS = {
@@ -95,7 +95,7 @@ class MemoryGroup:
                 for process in (self.path / "cgroup.procs").read_text().split():
                     os.kill(int(process), signal.SIGKILL)
                 return not (self.path / "cgroup.procs").read_text()
-            poll(empty, "the control group empties")
+            wait_until(empty, "the control group empties")
             self.path.rmdir()
 
 
@@ -115,7 +115,7 @@ class Dying(Recorded):
             lines = [line(run.process.stdout) for _ in range(2)]
             process = int(lines[1])
             if number:
-                poll(lambda: state(process) == "S", "the program waits")
+                wait_until(lambda: state(process) == "S", "the program waits")
                 os.kill(run.pid if number == signal.SIGTERM else process, number)
             status, rest, errors = run.end()
             return status, process, lines[0] + rest, errors
@@ -197,9 +197,9 @@ class Witness(Recorded):
         self.assertRegex(errors.decode(), "^launchguard: .*file/below: it cannot be made: .*; the program runs without records\n$")
 
     def test_interrupted_python(self):
-        """Ctrl-C is the interpreter's, which does not notice a signal just before it sleeps: its
-        sleeps are short."""
-        code = ("import time\ntry:\n  print('rea' + 'dy', flush=True)\n  while True: time.sleep(0.1)\n"
+        """Ctrl-C is the interpreter's, which does not notice a signal just before it sleeps: it
+        does not sleep."""
+        code = ("try:\n  print('rea' + 'dy', flush=True)\n  while True: pass\n"
                 "except KeyboardInterrupt:\n  print('interr' + 'upted', flush=True)")
         with Terminal([*self.under(), *WAYS["python3"][0], code]) as terminal:
             terminal.expect("ready")

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from children import LIMIT_S
-from programs import Run, children, has, is_root, poll, state
+from programs import Run, children, has, is_root, state, wait_until
 from records import MemoryGroup, Recorded
 
 # In a process that waits: a jump to nowhere, and more memory than the control group has.
@@ -42,7 +42,7 @@ class Service(Recorded):
                 return self.work(1)
             except OSError:
                 return False
-        poll(answers, "%s serves" % self.name)
+        wait_until(answers, "%s serves" % self.name)
         self.work(200)
         return run, run.program() if prefix else run.pid
 
@@ -130,7 +130,7 @@ class Redis(Service):
         """It forks a child that writes the data: a run of its own, which ends well."""
         run, process = self.start(self.under())
         self.ask(b"BGSAVE\r\n", b"\r\n")
-        poll(lambda: (self.directory / "dump.rdb").exists() and b"rdb_bgsave_in_progress:0" in self.ask(b"INFO persistence\r\n", b"\r\n\r\n"), "the data is saved")
+        wait_until(lambda: (self.directory / "dump.rdb").exists() and b"rdb_bgsave_in_progress:0" in self.ask(b"INFO persistence\r\n", b"\r\n\r\n"), "the data is saved")
         os.kill(run.pid, signal.SIGTERM)
         self.assertEqual(run.process.wait(LIMIT_S), 0)
         self.assertIn(self.run_of(self.name, process)["verdict"]["end"], DEATHS["term"][2])
@@ -168,10 +168,10 @@ class Nginx(Service):
         if not has("gdb"):
             self.skipTest("gdb is not installed")
         run, master = self.start(self.under())
-        worker = poll(lambda: children(master), "the workers start")[0]
+        worker = wait_until(lambda: children(master), "the workers start")[0]
         self.inject(worker, FAULT)
-        poll(lambda: state(worker) is None, "the worker dies")
-        poll(lambda: len(children(master)) == 2, "another worker takes its place")
+        wait_until(lambda: state(worker) is None, "the worker dies")
+        wait_until(lambda: len(children(master)) == 2, "another worker takes its place")
         self.work(50)
         os.kill(run.pid, signal.SIGTERM)
         self.assertEqual(run.process.wait(LIMIT_S), 0)

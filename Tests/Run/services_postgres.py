@@ -13,7 +13,7 @@ import tempfile
 import services
 from children import LIMIT_S, PR_SET_PDEATHSIG, prctl
 from descendants import tells_ends
-from programs import has, is_root, line, poll, state
+from programs import has, is_root, line, state, wait_until
 from records import MemoryGroup
 
 QUERY = "create table if not exists t (a int); insert into t select generate_series(1, %d); select count(*) > 0, sum(a) > 0 from t"
@@ -123,14 +123,14 @@ class Postgres(services.Service):
             self.addCleanup(client.kill)
             backend = int(line(client.stdout))
             if query == SLEEP:
-                poll(lambda: title(backend).endswith("] DO") and state(backend) == "S", "the backend sleeps")
+                wait_until(lambda: title(backend).endswith("] DO") and state(backend) == "S", "the backend sleeps")
             if death == "fault":
                 self.inject(backend, services.FAULT)
             elif number:
                 os.kill(backend, number)
             words = client.communicate(timeout=LIMIT_S), client.returncode
-            poll(lambda: state(backend) is None, "the backend ends")
-            poll(lambda: self.work(1), "the server goes on")
+            wait_until(lambda: state(backend) is None, "the backend ends")
+            wait_until(lambda: self.work(1), "the server goes on")
             self.work(50)
             os.kill(run.pid, signal.SIGTERM)
             self.assertEqual(run.process.wait(LIMIT_S), 0)

@@ -6,7 +6,7 @@ import signal
 import struct
 import termios
 
-from programs import Run, Terminal, children, field, line, poll, state
+from programs import Run, Terminal, children, field, line, state, wait_until
 from under_run import UnderRun
 
 LAST = signal.SIGRTMAX  # ends the probe; the tool passes it on after all others that wait
@@ -21,8 +21,8 @@ class Sent(UnderRun):
         run = Run([*self.under("--quiet"), self.options.probe, "signals", *(str(int(number)) for number in without)])
         self.assertEqual(line(run.process.stdout), b"ready\n")
         # From here on the listener hears what the group gets.
-        poll(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (run.pid, run.pid)).read_text().split()) == 2, "the listener starts")
-        poll(lambda: any(field(int(number), "Name") == "lg-listener" for number in os.listdir("/proc") if number.isdigit()
+        wait_until(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (run.pid, run.pid)).read_text().split()) == 2, "the listener starts")
+        wait_until(lambda: any(field(int(number), "Name") == "lg-listener" for number in os.listdir("/proc") if number.isdigit()
                          and field(int(number), "PPid") == str(run.pid)), "the listener has its name")
         self.addCleanup(run.kill)
         return run
@@ -89,7 +89,7 @@ class Sent(UnderRun):
         listener = next(int(number) for number in os.listdir("/proc") if number.isdigit() and field(int(number), "PPid") == str(run.pid)
                         and field(int(number), "Name") == "lg-listener")
         os.kill(listener, signal.SIGKILL)
-        poll(lambda: state(listener) is None, "the listener is waited for")
+        wait_until(lambda: state(listener) is None, "the listener is waited for")
         os.kill(run.pid, signal.SIGTERM)
         self.comes(run, signal.SIGTERM)
 
@@ -98,7 +98,7 @@ class Sent(UnderRun):
         run = self.probe()
         program = run.program()
         os.kill(program, signal.SIGSTOP)
-        poll(lambda: state(program) == "T", "the program stops")
+        wait_until(lambda: state(program) == "T", "the program stops")
         os.kill(program, signal.SIGCONT)
         self.assertEqual(line(run.process.stdout), b"signal 18\n")
         self.comes(run)
@@ -107,8 +107,8 @@ class Sent(UnderRun):
         """A script without job control ends what it started by its number."""
         script = '"$@" & read line; kill -TERM $!; wait $!; echo $?'
         run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), "sleep", "3600"], stdin=-1)
-        tool = poll(lambda: children(run.pid), "the tool starts")[0]
-        poll(lambda: children(tool), "the program starts")
+        tool = wait_until(lambda: children(run.pid), "the tool starts")[0]
+        wait_until(lambda: children(tool), "the program starts")
         self.assertEqual(run.end(b"\n")[1], b"143\n")
 
     def test_group_that_ends_itself(self):
@@ -116,8 +116,8 @@ class Sent(UnderRun):
         script = 'trap "echo once" TERM; trap "kill 0" EXIT; "$@" & read line'
         run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), self.options.probe, "signals"], stdin=-1)
         self.assertEqual(line(run.process.stdout), b"ready\n")
-        tool = poll(lambda: children(run.pid), "the tool starts")[0]
-        poll(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (tool, tool)).read_text().split()) == 2, "the listener starts")
+        tool = wait_until(lambda: children(run.pid), "the tool starts")[0]
+        wait_until(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (tool, tool)).read_text().split()) == 2, "the listener starts")
         run.process.stdin.close()
         lines = {line(run.process.stdout), line(run.process.stdout)}
         self.assertEqual(lines, {b"once\n", b"signal 15\n"})
@@ -143,8 +143,8 @@ class OnTerminal(UnderRun):
         """The probe in the foreground. The result is the tool and the program."""
         terminal.write(self.line(self.options.probe, "signals", *(str(int(number)) for number in without)) + "\n")
         terminal.expect("ready")
-        tool = poll(lambda: children(terminal.pid), "the tool starts")[-1]
-        poll(lambda: any(field(int(number), "Name") == "lg-listener" for number in os.listdir("/proc") if number.isdigit()
+        tool = wait_until(lambda: children(terminal.pid), "the tool starts")[-1]
+        wait_until(lambda: any(field(int(number), "Name") == "lg-listener" for number in os.listdir("/proc") if number.isdigit()
                          and field(int(number), "PPid") == str(tool)), "the listener starts")
         return tool, children(tool)[0]
 
@@ -186,11 +186,11 @@ class OnTerminal(UnderRun):
             for turn in range(3):
                 terminal.write("\x1a")
                 terminal.expect("Stopped")
-                poll(lambda: state(tool) == state(program) == "T", "both stop")
+                wait_until(lambda: state(tool) == state(program) == "T", "both stop")
                 terminal.expect("$ ")
                 terminal.write("fg\n")
                 terminal.expect("signal 18\r\n")
-                poll(lambda: state(tool) == "S" and state(program) == "S", "both go on")
+                wait_until(lambda: state(tool) == "S" and state(program) == "S", "both go on")
                 terminal.write("\x03")
                 terminal.expect("signal 2\r\n")
             self.assertEqual(self.end(terminal, tool), [])
@@ -202,7 +202,7 @@ class OnTerminal(UnderRun):
             terminal.expect("Stopped")
             terminal.write("bg\n")
             terminal.expect("signal 18\r\n")
-            poll(lambda: state(tool) == "S" and state(program) == "S", "both go on")
+            wait_until(lambda: state(tool) == "S" and state(program) == "S", "both go on")
             terminal.write("kill %1\n")
             terminal.expect("signal 15\r\n")
             self.assertEqual(self.end(terminal, tool), [])
@@ -210,14 +210,14 @@ class OnTerminal(UnderRun):
     def test_program_that_reads_in_the_background(self):
         with self.shell() as terminal:
             terminal.write(self.line("cat") + " &\n")
-            tool = poll(lambda: children(terminal.pid), "the tool starts")[-1]
-            program = poll(lambda: children(tool), "the program starts")[0]
-            poll(lambda: state(tool) == state(program) == "T", "both stop for input")
+            tool = wait_until(lambda: children(terminal.pid), "the tool starts")[-1]
+            program = wait_until(lambda: children(tool), "the program starts")[0]
+            wait_until(lambda: state(tool) == state(program) == "T", "both stop for input")
             terminal.write("fg\n")
-            poll(lambda: state(tool) == state(program) == "S", "both go on")
+            wait_until(lambda: state(tool) == state(program) == "S", "both go on")
             terminal.write("some wo''rds\n\x04")
             terminal.expect("some wo''rds\r\nsome wo''rds\r\n")
-            poll(lambda: state(tool) is None, "the end of the input ends both")
+            wait_until(lambda: state(tool) is None, "the end of the input ends both")
 
     def test_program_that_stops_itself(self):
         with self.shell() as terminal:
@@ -243,11 +243,11 @@ class OnTerminal(UnderRun):
             terminal.expect("$ ")
             terminal.write("sleep 3600\n")
             shell = children(terminal.pid)[0]
-            job = poll(lambda: children(shell), "the job starts")[0]
-            poll(lambda: os.tcgetpgrp(terminal.file) == job and field(job, "Name") == "sleep", "the job has the terminal")
+            job = wait_until(lambda: children(shell), "the job starts")[0]
+            wait_until(lambda: os.tcgetpgrp(terminal.file) == job and field(job, "Name") == "sleep", "the job has the terminal")
             terminal.write("\x1a")
             terminal.expect("Stopped")
-            poll(lambda: (state(terminal.pid), state(shell)) == ("S", "S"), "the job alone stops")
+            wait_until(lambda: (state(terminal.pid), state(shell)) == ("S", "S"), "the job alone stops")
             terminal.write("kill -KILL %1; exit 5\n")
             terminal.write("exit 5\n")
             self.assertEqual(terminal.end(), 5)
@@ -256,12 +256,12 @@ class OnTerminal(UnderRun):
         """Where the tool leads the session, it alone is told that the terminal is gone."""
         log = self.directory / "log"
         with Terminal([*self.under("--quiet"), self.options.probe, "signals"], {"PROBE_LOG": str(log)}) as terminal:
-            poll(lambda: log.exists() and b"ready\n" in log.read_bytes(), "the program starts")
-            poll(lambda: any(field(number, "Name") == "lg-listener" for number in terminal.members()), "the listener starts")
+            wait_until(lambda: log.exists() and b"ready\n" in log.read_bytes(), "the program starts")
+            wait_until(lambda: any(field(number, "Name") == "lg-listener" for number in terminal.members()), "the listener starts")
             os.close(terminal.file)
             terminal.file = os.open("/dev/null", os.O_RDONLY)
             # The kernel makes a session that it hangs up go on, too.
-            poll(lambda: b"signal 1\n" in log.read_bytes(), "SIGHUP comes")
+            wait_until(lambda: b"signal 1\n" in log.read_bytes(), "SIGHUP comes")
             os.kill(terminal.pid, LAST)
             terminal.end()
             told = log.read_text().splitlines()

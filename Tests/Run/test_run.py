@@ -14,7 +14,7 @@ import programs  # finds the modules of the other tests
 from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
-SUPPORT = HERE.parent / "Core/support"
+SUPPORT = HERE.parent / "Support"
 MODULES = ["ends", "signals", "records", "descendants", "restart"]
 SERVICES = ["services", "services_runtimes", "services_postgres"]
 
@@ -22,8 +22,7 @@ SERVICES = ["services", "services_runtimes", "services_postgres"]
 def build(source, *options):
     """A program of this folder."""
     path = pathlib.Path(folder.name) / (pathlib.Path(source).stem + "".join(options))
-    waits = ["-D_GNU_SOURCE=", "-pthread", "-I", SUPPORT, SUPPORT / "child.c"]
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", *options, *waits, "-o", path, HERE / source], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", *options, "-I", SUPPORT, "-o", path, HERE / source], check=True)
     return str(path)
 
 

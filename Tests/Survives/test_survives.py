@@ -14,10 +14,14 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Tests/Support"))
+from waiting import wait_until
+
 LIMIT_S = 120
 SEGV, ABRT, KILL, TERM, QUIT = signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGTERM, signal.SIGQUIT
 WHOLE = 0x1fe  # stages 1 to 8 of a record, as bits
@@ -42,22 +46,15 @@ def kill_slowly(child, dump):
     """As a service manager whose patience ends: the program has noted that it was alive a second
     after SIGTERM."""
     child.send_signal(TERM)
-    until(lambda: dump()["run"].get("term_alive_ns"))
+    wait_until(lambda: dump()["run"].get("term_alive_ns"), "the program notes that it was alive")
     child.kill()
 
 
 def kill_when(marked):
     def outside(child, dump):
-        until(lambda: marked(dump()))
+        wait_until(lambda: marked(dump()), "the record comes to the wanted state")
         child.kill()
     return outside
-
-
-def until(condition):
-    last = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < last, "it does not come to that"
-        time.sleep(0.05)
 
 
 def stacks_of_a_hang(run):

@@ -30,7 +30,7 @@ json_t *sentry_event_image(const char *path, const char *build_id, const char *s
 {
     json_t *image = json_object();
     put(image, "type", json_string("elf"));
-    brief_put(image, "code_file", path);
+    put(image, "code_file", json_string(path)); /* Sentry wants one, and takes an empty one */
     put(image, "code_id", json_string(build_id));
     put(image, "debug_id", debug_id(build_id));
     put(image, "image_addr", json_string(start));
@@ -110,14 +110,28 @@ static json_t *values(json_t *value)
     return object;
 }
 
-/* The server refuses a release or a tag with such a character. */
+bool sentry_event_is_blank(const char *text)
+{
+    static const char *const blanks[] = {
+        " ", "\t", "\n", "\v", "\f", "\r", "\xC2\x85", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+        "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000",
+    };
+    for (size_t i = 0; i < sizeof blanks / sizeof blanks[0]; i++)
+        if (strncmp(text, blanks[i], strlen(blanks[i])) == 0)
+            text += strlen(blanks[i]), i = (size_t)-1;
+    return !text[0];
+}
+
+/* The server refuses a release or a tag that is too long, is blank, or has such a character. */
 static void put_plain(json_t *object, const char *key, const char *text, const char *forbidden)
 {
-    char plain[256];
-    size_t size = strnlen(text, sizeof plain - 1);
+    char plain[SENTRY_TEXT_MAX + 1];
+    size_t size = strnlen(text, sizeof plain);
+    if (size > SENTRY_TEXT_MAX) /* whole characters */
+        for (size = SENTRY_TEXT_MAX; size > 0 && (text[size] & 0xC0) == 0x80; size--) {}
     for (size_t i = 0; i < size; i++)
-        plain[i] = (unsigned char)text[i] < ' ' || strchr(forbidden, text[i]) ? '_' : text[i];
-    put(object, key, size ? words_text(plain, size) : NULL);
+        plain[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7F || strchr(forbidden, text[i]) ? '_' : text[i];
+    put(object, key, sentry_event_is_blank(text) ? NULL : words_text(plain, size));
 }
 
 static json_t *tags(const json_t *report)
@@ -161,7 +175,7 @@ json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more)
 {
     json_t *event = json_object(), *exception = json_object(), *images = json_array(), *list = json_array();
     const json_t *thread = json_object_get(report, "thread"), *system = json_object_get(report, "system");
-    char release[256];
+    char release[512];
     put(event, "event_id", json_string(event_id));
     brief_copy(event, "timestamp", report, json_object_get(report, "ended") ? "ended" : "made");
     put(event, "platform", json_string("native"));

@@ -3,7 +3,14 @@
 #define AGENT_SENTRY_EVENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/* The most bytes of a release, and of the value of a tag. */
+#define SENTRY_TEXT_MAX 200u
+
+/* Whether there is nothing but blanks: the server refuses such a tag. */
+bool sentry_event_is_blank(const char *text);
 
 /* `event_id`: 32 hexadecimal digits. `more`: further runs for which the report stands. */
 json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more);

@@ -8,7 +8,6 @@
 #include "target/sentry_event.h"
 
 #define TAG_KEY_BYTES 32u
-#define TAG_VALUE_BYTES 200u
 
 /* ---- stacks ---- */
 
@@ -25,27 +24,24 @@ static json_t *frame_json(const json_t *from, const struct modules *modules)
     return frame;
 }
 
-/* Outermost first. NULL: there is neither a frame nor a register. */
+/* Outermost first. NULL: there is no frame. Sentry refuses registers without one; these are in the
+ * attachment. */
 static json_t *stack_trace(const json_t *frames, const json_t *registers, const struct modules *modules)
 {
+    if (!json_array_size(frames))
+        return NULL;
     json_t *trace = json_object(), *list = json_array(), *values = json_object(), *cell;
     size_t index;
     for (size_t i = json_array_size(frames); i-- > 0;)
         json_array_append_new(list, frame_json(json_array_get(frames, i), modules));
     json_array_foreach((json_t *)registers, index, cell)
         put(values, brief_text(cell, "name"), words_short_address(brief_address(cell, "value")));
-    if (json_array_size(list)) {
-        put(trace, "frames", json_incref(list));
-        /* the addresses are those of the calls, not the return addresses behind them */
-        put(trace, "instruction_addr_adjustment", json_string("none"));
-    }
+    put(trace, "frames", list);
+    /* the addresses are those of the calls, not the return addresses behind them */
+    put(trace, "instruction_addr_adjustment", json_string("none"));
     put(trace, "registers", json_object_size(values) ? json_incref(values) : NULL);
-    json_decref(list);
     json_decref(values);
-    if (json_object_size(trace))
-        return trace;
-    json_decref(trace);
-    return NULL;
+    return trace;
 }
 
 static void fill_stack(json_t *event, const json_t *brief, const json_t *moment, const struct modules *modules)
@@ -108,7 +104,7 @@ static bool is_tag(const char *key, const json_t *value)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
     const char *text = json_string_value(value);
     size_t length = strlen(key);
-    return length <= TAG_KEY_BYTES && strspn(key, letters) == length && text[0] && json_string_length(value) <= TAG_VALUE_BYTES &&
+    return length <= TAG_KEY_BYTES && strspn(key, letters) == length && !sentry_event_is_blank(text) && json_string_length(value) <= SENTRY_TEXT_MAX &&
            json_string_length(value) == strcspn(text, "\n\r");
 }
 

@@ -5,10 +5,10 @@
  * For each round a seed draws the scenario, its times, and for each point whether a thread passes,
  * yields, spins or sleeps there.
  *
- * LAUNCHGUARD_JITTER_ROUNDS: the number of rounds. LAUNCHGUARD_JITTER_SEED draws the same rounds
- * again, LAUNCHGUARD_JITTER_ROUND the same one each time, LAUNCHGUARD_JITTER_SCENARIO only those of
- * one kind. The kernel's schedule is not drawn: a failure may need some repeats. */
+ * LAUNCHGUARD_JITTER_ROUNDS: the number of rounds. LAUNCHGUARD_JITTER_SCENARIO: only those of one
+ * kind. The kernel's schedule is not drawn: a failure may need some repeats. */
 #include "harness.h"
+#include "seeds.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,20 +44,12 @@
 
 /* ---- chance ---- */
 
-static uint64_t mix(uint64_t value)
-{
-    value += UINT64_C(0x9e3779b97f4a7c15);
-    value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
-    return value ^ value >> 31;
-}
-
 static uint64_t round_seed;
 static _Atomic uint64_t drawn;
 
 static unsigned below(unsigned limit)
 {
-    return (unsigned)(mix(round_seed ^ atomic_fetch_add(&drawn, 1) << 20) % limit);
+    return (unsigned)(mix_seed(round_seed ^ atomic_fetch_add(&drawn, 1) << 20) % limit);
 }
 
 static bool chance(unsigned percent)
@@ -104,7 +96,7 @@ static void jitter(const char *point)
     uint64_t nature = round_seed;
     int error = errno;
     for (const char *c = point; *c; c++)
-        nature = mix(nature ^ (unsigned char)*c);
+        nature = mix_seed(nature ^ (unsigned char)*c);
     unsigned us;
     switch (nature % 9) {
     case 0: sched_yield(); break;
@@ -580,10 +572,10 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
     return text ? strtoul(text, NULL, 0) : otherwise;
 }
 
-static bool play(uint64_t seed, unsigned long number, const struct scenario *scenario)
+static bool play(uint64_t seed, const struct scenario *scenario)
 {
     int status = 0;
-    round_seed = mix(seed ^ mix(number));
+    round_seed = mix_seed(seed);
     state_make();
     fflush(NULL);
     pid_t child = fork();
@@ -593,43 +585,36 @@ static bool play(uint64_t seed, unsigned long number, const struct scenario *sce
     bool in_time = ends_in_time(child, &status);
     const char *wrong = wrong_end(scenario, status, in_time);
     if (wrong)
-        print_message("             round %lu, \"%s\": %s (LAUNCHGUARD_JITTER_SEED=%llu LAUNCHGUARD_JITTER_ROUND=%lu)\n", number, scenario->name, wrong,
-                      (unsigned long long)seed, number);
+        print_message("             \"%s\": %s\n%s\n", scenario->name, wrong, repeat_command(seed));
     state_remove();
     return !wrong;
 }
 
 /* Run the rounds of one of several processes that take turns, since children sleep most of the
  * time. Returns the number of failures. */
-static int play_part(uint64_t seed, unsigned long part)
+static int play_part(unsigned long part)
 {
-    unsigned long rounds = from_environment("LAUNCHGUARD_JITTER_ROUNDS", ROUNDS), only = from_environment("LAUNCHGUARD_JITTER_ROUND", ULONG_MAX);
-    unsigned long kind = from_environment("LAUNCHGUARD_JITTER_SCENARIO", ULONG_MAX);
+    unsigned long rounds = from_environment("LAUNCHGUARD_JITTER_ROUNDS", ROUNDS), kind = from_environment("LAUNCHGUARD_JITTER_SCENARIO", ULONG_MAX);
     int failures = 0;
+    uint64_t seed;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    for (unsigned long i = part; i < rounds && failures < FAILURES_MAX; i += PARTS) {
-        unsigned long number = only == ULONG_MAX ? i : only;
-        failures += !play(seed, number, &scenarios[(kind == ULONG_MAX ? number : kind) % SCENARIOS]);
-    }
+    for (unsigned long i = part; failures < FAILURES_MAX && seed_of_round(i, rounds, &seed); i += PARTS)
+        failures += !play(seed, &scenarios[(kind == ULONG_MAX ? seed : kind) % SCENARIOS]);
     return failures;
 }
 
 static void test_schedules(void **state)
 {
     (void)state;
-    struct timespec now;
     pid_t players[PARTS];
     int failures = 0;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t seed = from_environment("LAUNCHGUARD_JITTER_SEED", (unsigned long)now.tv_nsec ^ (unsigned long)getpid() << 32);
-    print_message("             LAUNCHGUARD_JITTER_SEED=%llu\n", (unsigned long long)seed);
     fflush(NULL);
     for (unsigned long part = 0; part < PARTS; part++) {
         players[part] = fork();
         assert_true(players[part] >= 0);
         if (players[part] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            _exit(play_part(seed, part));
+            _exit(play_part(part));
         }
     }
     for (unsigned long part = 0; part < PARTS; part++) {

@@ -3,21 +3,22 @@
 
 The operators below are applied to every line of launch/decide.c, ended.c, ladder.c and terms.c.
 Each mutant is compiled into a library that takes the place of the right one in tests that are built
-once. Without --all a sample is drawn; --seed draws it again.
+once. Without --all a sample is drawn.
 """
 import argparse
 import concurrent.futures
 import os
-import random
 import re
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "Tests/Support"))
+import seeds
+
 SOURCES = [ROOT / "Sources/CLaunchGuard/launch" / name for name in ("decide.c", "ended.c", "ladder.c", "terms.c")]
 HERE = Path(__file__).resolve().parent
 # The cheapest test first; the first failure ends the run of a mutant. The number limits the seconds
@@ -140,7 +141,6 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--all", action="store_true", help="every mutant; some minutes")
     arguments.add_argument("--limit", type=int, default=40, help="without --all: how many")
-    arguments.add_argument("--seed", type=int, default=time.time_ns() % 1000000, help="draw the same ones again")
     arguments.add_argument("--compiler", default="cc")
     arguments.add_argument("--cmocka", default="-lcmocka", help="how to link it")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -150,8 +150,8 @@ def main():
     stale = set(EQUIVALENT) - {(line.strip(), mutated.strip()) for _, _, line, mutated in found}
     chosen = [mutant for mutant in found if (mutant[2].strip(), mutant[3].strip()) not in EQUIVALENT]
     if not options.all and len(chosen) > options.limit:
-        print(f"seed {options.seed}", flush=True)
-        chosen = sorted(random.Random(options.seed).sample(chosen, options.limit))
+        samples = [draw.sample(range(len(chosen)), options.limit) for draw, _ in seeds.draws("machine-mutants")]
+        chosen = [chosen[i] for i in sorted(set().union(*samples))]
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(options.compiler, options.cmocka, directory)
         right = bench.build(texts)

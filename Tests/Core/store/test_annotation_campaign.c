@@ -367,11 +367,11 @@ static void campaign(enum trouble trouble, unsigned percent)
 {
     const char *directory = state_make();
     memset(&totals, 0, sizeof totals);
-    for (unsigned i = 0; i < campaign_rounds(percent); i++) {
+    for (unsigned i = 0; next_round(i, percent); i++) {
         draw_round(trouble);
         if (!run_round(directory))
-            fail_msg("%s (round %u, %u threads, %u keys, trouble %d, stop %u, %u µs, seed %llu)", complaint, i, now.threads, now.keys, (int)now.trouble,
-                     now.stop, now.wait_us, (unsigned long long)campaign_seed());
+            fail_msg("%s (%u threads, %u keys, trouble %d, stop %u, %u µs)\n%s", complaint, now.threads, now.keys, (int)now.trouble, now.stop, now.wait_us,
+                     repeat_round());
     }
     print_message("             %llu kills, %llu values compared, %llu seen while they changed\n", (unsigned long long)totals.kills,
                   (unsigned long long)totals.values, (unsigned long long)totals.looks);
@@ -390,16 +390,16 @@ static void test_cut(void **state)
 {
     (void)state;
     const char *directory = state_make();
-    for (unsigned i = 0; i < campaign_rounds(5); i++) {
+    for (unsigned i = 0; next_round(i, 5); i++) {
         struct stat info;
         lg_reader *reader;
         lg_annotation one;
-        draw_round(i % 2 ? NONE : SIGNALS);
+        draw_round(draw(2) ? NONE : SIGNALS);
         pid_t child = begin_round(directory);
         bool right = call_more(child, 10);
-        right = right && stat(run_path(), &info) == 0 && truncate(run_path(), i % 4 ? (off_t)(info.st_size - draw(80000)) : 0) == 0 && call_more(child, 100);
+        right = right && stat(run_path(), &info) == 0 && truncate(run_path(), draw(4) ? (off_t)(info.st_size - draw(80000)) : 0) == 0 && call_more(child, 100);
         if (!finish(child) || !right)
-            fail_msg("%s (round %u, %u threads, %u keys, seed %llu)", complaint, i, now.threads, now.keys, (unsigned long long)campaign_seed());
+            fail_msg("%s (%u threads, %u keys)\n%s", complaint, now.threads, now.keys, repeat_round());
         if (lg_reader_open(run_path(), &reader) != LG_OK)
             continue;
         /* in the rest of the file: whole values, or none */
@@ -408,7 +408,7 @@ static void test_cut(void **state)
             uint64_t number;
             if (lg_reader_annotation(reader, k, &one) == LG_OK && one.has_value &&
                 (sscanf(one.key, "key %u", &key) != 1 || key >= now.keys || !find_call(&one, key, &caller, &number)))
-                fail_msg("%s (round %u, seed %llu)", complaint, i, (unsigned long long)campaign_seed());
+                fail_msg("%s\n%s", complaint, repeat_round());
         }
         lg_reader_close(reader);
     }

@@ -1,6 +1,7 @@
 /* The ring log: an entry whose call returned survives, no torn entry is shown, a lost file does no
  * harm. */
 #include "harness.h"
+#include "seeds.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -644,7 +645,7 @@ static void test_format_ends(void **state)
 
 #pragma GCC diagnostic pop
 
-static uint64_t random_state;
+static uint64_t random_state, format_seed;
 
 static uint64_t draw(void)
 {
@@ -731,18 +732,16 @@ static void format_at_random(void)
         if (fabs(a - b) <= last + last * fabs(b) && strspn(mine, "<+- 0") == strspn(theirs, "<+- 0"))
             return;
     }
-    fail_msg("\"%s\" of %llu, width %d: \"%s\" instead of \"%s\"", format, (unsigned long long)value, width, mine, theirs);
+    fail_msg("\"%s\" of %llu, width %d: \"%s\" instead of \"%s\"\n%s", format, (unsigned long long)value, width, mine, theirs, repeat_command(format_seed));
 }
 
 static void test_format_at_random(void **state)
 {
     (void)state;
-    struct timespec clock;
-    clock_gettime(CLOCK_REALTIME, &clock);
-    uint64_t seed = random_state = (uint64_t)clock.tv_sec * 1000000000u + (uint64_t)clock.tv_nsec;
-    print_message("             seed %llu\n", (unsigned long long)seed);
-    for (int i = 0; i < 200000; i++)
+    for (uint64_t i = 0; seed_of_round(i, 200000, &format_seed); i++) {
+        random_state = mix_seed(format_seed);
         format_at_random();
+    }
 }
 
 /* Conversions that lg_log() does not know, and values that are too large: the result is as
@@ -768,6 +767,7 @@ static void test_format_refused(void **state)
     for (int i = 0; i < 62; i++)
         assert_int_equal(text[0], 'a');
     /* Any bytes as a format, without arguments: no memory is touched that is not there. */
+    random_state = 1;
     for (int i = 0; i < 20000; i++) {
         char format[24];
         for (size_t at = 0; at + 1 < sizeof format; at++)
@@ -883,7 +883,7 @@ static void test_changing_file(void **state)
     snprintf(path, sizeof path, "%s", newest_run_path());
     int file = open(path, O_WRONLY);
     off_t end = lseek(file, 0, SEEK_END);
-    random_state = (uint64_t)child + 1;
+    random_state = 1;
     uint64_t shown = 0;
     for (int round = 0; round < 60; round++) {
         lg_reader *reader = NULL;

@@ -378,9 +378,9 @@ static void draw_round(enum trouble trouble)
     now = (struct round){ rings[draw(5)], 1 + draw(WRITERS), trouble, draw(draw(4) ? 400 : 4000), 18 + draw(6) };
 }
 
-static bool run_rounds(const char *directory, enum trouble trouble, unsigned rounds)
+static bool run_rounds(const char *directory, enum trouble trouble, unsigned percent)
 {
-    for (unsigned i = 0; i < rounds; i++) {
+    for (unsigned i = 0; next_round(i, percent); i++) {
         draw_round(trouble);
         if (trouble >= HANGS && trouble != STOPPED) {
             now.writers = 2 + draw(3);
@@ -391,8 +391,8 @@ static bool run_rounds(const char *directory, enum trouble trouble, unsigned rou
         }
         if (!run_round(directory)) {
             size_t size = strlen(complaint);
-            snprintf(complaint + size, sizeof complaint - size, " (round %u, ring of %u, %u writers, trouble %d, %u µs, seed %llu)", i,
-                     now.ring_bytes, now.writers, (int)now.trouble, now.wait_us, (unsigned long long)campaign_seed());
+            snprintf(complaint + size, sizeof complaint - size, " (ring of %u, %u writers, trouble %d, %u µs)\n%s",
+                     now.ring_bytes, now.writers, (int)now.trouble, now.wait_us, repeat_round());
             return false;
         }
     }
@@ -403,7 +403,7 @@ static void campaign(enum trouble trouble, unsigned percent)
 {
     const char *directory = state_make();
     memset(&totals, 0, sizeof totals);
-    if (!run_rounds(directory, trouble, campaign_rounds(percent)))
+    if (!run_rounds(directory, trouble, percent))
         fail_msg("%s", complaint);
     print_message("             %llu kills, %llu entries shown, %llu torn ones skipped, %llu refused\n", (unsigned long long)totals.kills,
                   (unsigned long long)totals.entries, (unsigned long long)totals.torn, (unsigned long long)totals.refused);
@@ -421,14 +421,14 @@ static void test_cut(void **state)
 {
     (void)state;
     const char *directory = state_make();
-    for (unsigned i = 0; i < campaign_rounds(5); i++) {
-        draw_round(i % 2 ? NONE : SIGNALS);
+    for (unsigned i = 0; next_round(i, 5); i++) {
+        draw_round(draw(2) ? NONE : SIGNALS);
         pid_t child = begin_round(directory);
         bool right = write_more(child, 10);
         struct stat info;
-        right = right && stat(run_path(), &info) == 0 && truncate(run_path(), i % 4 ? (off_t)draw((uint32_t)info.st_size) : 0) == 0 && write_more(child, 10);
+        right = right && stat(run_path(), &info) == 0 && truncate(run_path(), draw(4) ? (off_t)draw((uint32_t)info.st_size) : 0) == 0 && write_more(child, 10);
         if (!finish(child) || !right || !check_file(run_path(), false))
-            fail_msg("%s (round %u, ring of %u, %u writers)", complaint, i, now.ring_bytes, now.writers);
+            fail_msg("%s (ring of %u, %u writers)\n%s", complaint, now.ring_bytes, now.writers, repeat_round());
     }
     state_remove();
 }
@@ -437,14 +437,14 @@ static void test_deleted(void **state)
 {
     (void)state;
     const char *directory = state_make();
-    for (unsigned i = 0; i < campaign_rounds(5); i++) {
-        draw_round(i % 2 ? NONE : SIGNALS);
+    for (unsigned i = 0; next_round(i, 5); i++) {
+        draw_round(draw(2) ? NONE : SIGNALS);
         pid_t child = begin_round(directory);
         bool right = write_more(child, 1);
         /* A second name keeps the file that the deletion of the first name would remove. */
         right = right && link(run_path(), state_path("kept")) == 0 && unlink(run_path()) == 0 && write_more(child, 100);
         if (!finish(child) || !right || !check_file(state_path("kept"), true))
-            fail_msg("%s (round %u, ring of %u, %u writers)", complaint, i, now.ring_bytes, now.writers);
+            fail_msg("%s (ring of %u, %u writers)\n%s", complaint, now.ring_bytes, now.writers, repeat_round());
         unlink(state_path("kept"));
     }
     state_remove();
@@ -465,14 +465,14 @@ static bool fill_up(const char *directory)
 static void body_full(void *argument)
 {
     const char *directory = argument;
-    for (unsigned i = 0; i < campaign_rounds(5); i++) {
+    for (unsigned i = 0; next_round(i, 5); i++) {
         draw_round(NONE);
         if (mount("tmpfs", directory, "tmpfs", 0, "size=4m,mode=0700") != 0)
             _exit(97);
         pid_t child = begin_round(directory);
         bool right = write_more(child, 0) && fill_up(directory) && write_more(child, 100);
         if (!finish(child) || !right || !check_file(run_path(), true)) {
-            fprintf(stderr, "%s (round %u, ring of %u, %u writers)\n", complaint, i, now.ring_bytes, now.writers);
+            fprintf(stderr, "%s (ring of %u, %u writers)\n%s\n", complaint, now.ring_bytes, now.writers, repeat_round());
             _exit(96);
         }
         umount(directory);

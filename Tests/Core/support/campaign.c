@@ -1,4 +1,5 @@
 #include "campaign.h"
+#include "seeds.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -6,39 +7,30 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
 
 /* ---- what is drawn ---- */
 
-uint64_t campaign_seed(void)
+static uint64_t round_seed, drawn;
+
+bool next_round(unsigned round, unsigned percent)
 {
-    static uint64_t seed;
-    const char *given = getenv("LAUNCHGUARD_CAMPAIGN_SEED");
-    struct timespec clock;
-    clock_gettime(CLOCK_REALTIME, &clock);
-    if (!seed)
-        seed = given ? strtoull(given, NULL, 10) : (uint64_t)clock.tv_sec * 1000 + (uint64_t)clock.tv_nsec / 1000000;
-    return seed;
+    const char *wanted = getenv("LAUNCHGUARD_CAMPAIGN_KILLS");
+    bool is_left = seed_of_round(round, 1 + (wanted ? strtoul(wanted, NULL, 10) : 100) * percent / 100, &round_seed);
+    drawn = 0;
+    return is_left;
 }
 
 uint32_t draw(uint32_t below)
 {
-    static uint64_t random_state;
-    static bool seeded;
-    if (!seeded)
-        random_state = campaign_seed();
-    seeded = true;
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 33) % below;
+    return (uint32_t)(mix_seed(mix_seed(round_seed) + drawn++) >> 33) % below;
 }
 
-unsigned campaign_rounds(unsigned percent)
+const char *repeat_round(void)
 {
-    const char *wanted = getenv("LAUNCHGUARD_CAMPAIGN_KILLS");
-    return 1 + (wanted ? (unsigned)strtoul(wanted, NULL, 10) : 100) * percent / 100;
+    return repeat_command(round_seed);
 }
 
 /* ---- the child ---- */

@@ -1,8 +1,7 @@
 /* A campaign: threads of a child call LaunchGuard without end, the child is killed at any moment,
- * its file is read; over and over, in rounds that a seed draws.
+ * its file is read; over and over, in rounds that a seed draws (Tests/Support/seeds.h).
  *
- * LAUNCHGUARD_CAMPAIGN_KILLS: the number of kills, 100 by default. LAUNCHGUARD_CAMPAIGN_SEED
- * repeats a campaign. */
+ * LAUNCHGUARD_CAMPAIGN_KILLS: the number of kills, 100 by default. */
 #ifndef CAMPAIGN_H
 #define CAMPAIGN_H
 
@@ -22,10 +21,12 @@ struct party {
     uint64_t (*returned)(unsigned number);
 };
 
-uint64_t campaign_seed(void);
+/* Begin this round of a share of the kills, of at least one; false: all rounds are done. */
+bool next_round(unsigned round, unsigned percent);
+/* What the round draws next. */
 uint32_t draw(uint32_t below);
-/* This share of the kills, at least one. */
-unsigned campaign_rounds(unsigned percent);
+/* The command line that begins with the round. */
+const char *repeat_round(void);
 
 /* The error, for the message of the failure. */
 extern char complaint[1024];

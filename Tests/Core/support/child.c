@@ -5,12 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Below the hard limit of a child. */
-#define WAIT_NS UINT64_C(100000000000)
 
 static volatile int zero;
 
@@ -32,45 +27,6 @@ void jump_out(int signal)
 {
     (void)signal;
     siglongjmp(escape, 1);
-}
-
-uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void rest_us(unsigned us)
-{
-    struct timespec left = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
-    while (nanosleep(&left, &left) != 0) {}
-}
-
-void rest(unsigned ms)
-{
-    rest_us(ms * 1000);
-}
-
-void rest_since(uint64_t begin_ns, const char *complaint)
-{
-    if (now_ns() - begin_ns > WAIT_NS) {
-        ssize_t written = write(STDERR_FILENO, complaint, strlen(complaint));
-        (void)written;
-        _exit(IN_VAIN);
-    }
-    rest(1);
-}
-
-void pass_us(unsigned us, const char *why)
-{
-    (void)why;
-    rest_us(us);
-}
-
-void pass_time(unsigned ms, const char *why)
-{
-    pass_us(ms * 1000, why);
 }
 
 unsigned count_threads(void)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "waits.h"
+#include "waiting.h"
 
 /* Write to address 0. */
 void crash(void);

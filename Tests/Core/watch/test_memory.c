@@ -345,7 +345,8 @@ static void body_is_warned(void *argument)
     if (strcmp(argument, "eats on") == 0)
         eat(3 * (size_t)LIMIT_BYTES);
     if (strcmp(argument, "gives back") == 0) {
-        for (int marks = 0; marks < 2; marks++) { /* near the limit again, without another callback */
+        /* near the limit again, without another callback */
+        for (int marks = 0; marks < 2; marks++) {
             const uint64_t seen = newest_info().memory_near_ns;
             wait_until(newest_info().memory_near_ns != seen);
         }

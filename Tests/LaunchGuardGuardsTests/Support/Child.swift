@@ -2,6 +2,7 @@ import Glibc
 import LaunchGuard
 import LaunchGuardGuards
 import Synchronization
+import TestSupport
 
 /// The actions of a test in a child process: a session lasts as long as its process.
 struct Child: Sendable {
@@ -53,7 +54,7 @@ final class Told: Sendable {
 
     /// Wait until so many events are there.
     func wait(for count: Int) async throws -> [GuardEvent] {
-        while all.count < count { try await Task.sleep(for: .milliseconds(2)) }
+        try await waitUntil("\(count) events come") { all.count >= count }
         return all
     }
 }

@@ -68,27 +68,25 @@ enum OwnerFault: String, CaseIterable, Codable, Sendable {
             withExtendedLifetime(player) {}
         case .timerOutlived:
             let timer = GuardedTimer(owner: Video(), every: .milliseconds(1), on: .global()) { _ in journal.add("fired") }
-            for _ in 0..<4000 where !timer.isCancelled { usleep(5000) }
-            expect(timer.isCancelled)
+            expectWithin("the timer ends") { timer.isCancelled }
         case .resumedTwice:
             let source = GuardedSource(Self.ticks(journal))
             source.resume()
             source.resume()
-            expect(journal.waits(for: 2))
+            expectWithin("2 events come") { journal.all.count >= 2 }
             source.cancel()
         case .releasedSuspended, .releasedNotStarted, .releasedCancelled:
             releaseSource(journal)
-            for _ in 0..<4000 where journal.all.last != "cancelled" { usleep(5000) }
-            expect(journal.all.last == "cancelled")
+            expectWithin("the source is cancelled") { journal.all.last == "cancelled" }
         case .assumedElsewhere:
             Self.elsewhere { MainActor.assumeIsolatedGuarded { journal.add("on the main actor: \(isOnMainActor())") } }
-            expect(journal.waits(for: 1))
+            expectWithin("1 events come") { journal.all.count >= 1 }
             expect(journal.all == ["on the main actor: true"])
         case .updatedElsewhere:
             let value = MainConfined(1)
             Self.elsewhere { value.update { $0 += 1 } }
             Self.elsewhere { DispatchQueue.main.async { journal.add("\(value.read { $0 } ?? 0)") } }
-            expect(journal.waits(for: 1))
+            expectWithin("1 events come") { journal.all.count >= 1 }
             expect(journal.all == ["2"])
         case .readElsewhere:
             let value = MainConfined(1)
@@ -128,7 +126,7 @@ enum OwnerFault: String, CaseIterable, Codable, Sendable {
     static func elsewhere(_ body: @escaping @Sendable () -> Void) {
         let thread = Thread(block: body)
         thread.start()
-        while !thread.isFinished { usleep(1000) }
+        expectWithin("the thread ends") { thread.isFinished }
     }
 }
 

@@ -3,6 +3,7 @@ import LaunchGuard
 import LaunchGuardGuards
 import LaunchGuardReports
 import Testing
+import TestSupport
 
 /// A state directory for one test, and the actions of the test in its child processes.
 struct Scene: Codable, Sendable {
@@ -56,10 +57,9 @@ final class Journal: Sendable {
 
     func add(_ line: String) { lock.withLock { unsafe lines.append(line) } }
 
-    /// False when it takes too long.
-    func waits(for count: Int) -> Bool {
-        for _ in 0..<4000 where all.count < count { usleep(5000) }
-        return all.count >= count
+    /// Wait until so many events are there.
+    func wait(for count: Int) throws {
+        try blockUntil("\(count) events, after \(all.count)") { all.count >= count }
     }
 }
 
@@ -68,6 +68,11 @@ func expect(_ isRight: @autoclosure () throws -> Bool, _ what: @autoclosure () -
     if try isRight() { return }
     FileHandle.standardError.write(Data("line \(line): \(what())\n".utf8))
     exit(line & 127 | 128)
+}
+
+/// In the child: wait until the condition holds.
+func expectWithin(_ what: String, line: Int32 = #line, _ condition: () -> Bool) {
+    do { try blockUntil(what, condition) } catch { expect(false, "\(error)", line: line) }
 }
 
 /// Write through a bad pointer: a crash that is not of the guards.

@@ -7,7 +7,7 @@ struct Child: Sendable {
 
     /// The child dies by SIGALRM if it takes longer than `seconds`. With 0, which is for the
     /// parent, there is no limit.
-    init(_ directory: String, seconds: UInt32 = 20) {
+    init(_ directory: String, seconds: UInt32 = 120) {
         self.directory = directory
         if seconds > 0 { alarm(seconds) }
     }
@@ -15,6 +15,7 @@ struct Child: Sendable {
     func start(version: String = "1", _ configure: (inout Session.Configuration) -> Void = { _ in }) throws(LaunchGuardError) -> Session {
         var configuration = Session.Configuration(appID: "org.example.tests", version: version)
         configuration.stateDirectory = directory + "/state"
+        configuration.deadline = .seconds(60)  // a crash beside many others
         configure(&configuration)
         return try Session.start(configuration)
     }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 
 /// Events in order, for tests that end no process.
 final class Log: Sendable {
@@ -18,6 +19,6 @@ final class Log: Sendable {
 
     /// Wait until an entry is there.
     func wait(for entry: String) async throws {
-        while !all.contains(entry) { try await Task.sleep(for: .milliseconds(2)) }
+        try await waitUntil("\(entry), after \(all)") { all.contains(entry) }
     }
 }

@@ -42,7 +42,7 @@ public class Ways {
             int count = recover(20000);
             System.out.println(count + " " + (System.nanoTime() - begun));
             break;
-        default: Thread.sleep(3600000);
+        default: Thread.currentThread().join();
         }
     }
 }

@@ -23,6 +23,8 @@ fn main() {
                 kept.push(std::hint::black_box(vec![1u8; 1 << 20]));
             }
         }
-        _ => thread::sleep(Duration::from_secs(3600)),
+        _ => loop {
+            thread::park()
+        },
     }
 }

@@ -13,6 +13,6 @@ func use(_ session: Session, _ launch: Launch) {
     var configuration = Session.Configuration(appID: "org.example.consumer")
     configuration.onLog = LaunchGuardLogHandler.forward()
     bootstrap { label in [LaunchGuardLogHandler(label: label, session: session)] }
-    run(services: [LaunchGuardService(launch) { try await Task.sleep(for: .seconds(1)) }])
+    run(services: [LaunchGuardService(launch) { try Task.checkCancellation() }])
     _ = LaunchGuardService(watching: session)
 }

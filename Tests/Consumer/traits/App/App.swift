@@ -81,7 +81,7 @@ enum App {
                     if how == "fail" { throw Failure() }
                     if how == "early" {
                         say("started")
-                        try await Task.sleep(for: .seconds(60))
+                        try await stay()
                     }
                 },
                 Reporter(launch: how == "early" || how == "fail" ? nil : launch),
@@ -91,6 +91,14 @@ enum App {
         say("ended")
     }
 
+    /// Until the task is cancelled.
+    static func stay() async throws {
+        let (nothing, more) = AsyncStream.makeStream(of: Void.self)
+        for await _ in nothing {}
+        withExtendedLifetime(more) {}
+        try Task.checkCancellation()
+    }
+
     /// Ends on request, or never.
     struct Worker: Service {
         let isStuck: Bool
@@ -98,7 +106,7 @@ enum App {
         func run() async throws {
             try await gracefulShutdown()
             say("asked to end")
-            if isStuck { try await Task.sleep(for: .seconds(60)) }
+            if isStuck { try await stay() }
         }
     }
 
@@ -107,8 +115,10 @@ enum App {
         let launch: Launch?
 
         func run() async throws {
-            while let launch, launch.status != .normal { try await Task.sleep(for: .milliseconds(5)) }
-            if launch != nil { say("started") }
+            if let launch {
+                for await status in launch.statusUpdates where status == .normal { break }
+                say("started")
+            }
             try await gracefulShutdown()
         }
     }
