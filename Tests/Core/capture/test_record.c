@@ -652,7 +652,8 @@ static void body_closes_all(void *argument)
     for (int i = 0; i < 5; i++) {
         fprintf(stderr, "words %d\n", i);
         snprintf(name, sizeof name, "words %d\n", i);
-        wait_until(!argument || is_kept(name)); /* the thread that copies them has not written them elsewhere */
+        /* the thread that copies them has gone on, and must not write them elsewhere */
+        wait_until(!argument || is_kept(name));
     }
     pid_t child = fork();
     if (child == 0) {

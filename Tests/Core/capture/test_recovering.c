@@ -154,7 +154,7 @@ static void body_life(void *argument)
     options.handler_ms = end_of_handler == HANGS ? 300 : LONG_MS;
     start_with(options);
     if (end_of_handler == HANGS) {
-        lg__fault_patience = 100; /* the watch thread looks, and no timer on the thread of the handler */
+        lg__fault_patience = 100; /* the watch thread looks, and no timer of the thread itself */
         lg__fault_hook = hook_until_hangs;
     }
     make_idle_threads();

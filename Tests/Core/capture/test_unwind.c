@@ -348,7 +348,8 @@ static void body_busy(void *argument)
     lg_session *session = start_session();
     pthread_create(&thread, NULL, load_and_unload, session);
     wait_until(atomic_load(&loads) > (uintptr_t)argument % 4);
-    for (volatile uintptr_t turn = 0; turn < (uintptr_t)argument * 10000; turn++) {} /* at another moment each time */
+    /* at another moment each time */
+    for (volatile uintptr_t turn = 0; turn < (uintptr_t)argument * 10000; turn++) {}
     crash_here();
 }
 

@@ -92,7 +92,7 @@ static void hook_count_looks(const char *point)
 #define STOPS 3
 #define STOP_MS 700
 #define STOPPED_WINDOW_MS 400
-/* Shared with the process that stops this one. */
+/* shared with the process that stops this one */
 static struct stops { atomic_int asked, over; } *stops;
 static const lg_launch *stopped_launch;
 
@@ -290,7 +290,7 @@ static void test_protected(void **state)
     context = of_run();
     assert_true(context.finished_ns - context.launching_ns >= 290 * MS);
     lives_somehow(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .before = hold_first, .then = protects_after_mark), 0);
-    /* the status of the second launching, and what is said later */
+    /* the status of the second launching, and that after its window */
     assert_non_null(strstr(story, "checking;checking;"));
     assert_int_equal(of_run().finished_ns, 0);
 }

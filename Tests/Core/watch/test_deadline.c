@@ -232,7 +232,7 @@ static void test_ended(void **state)
 /* ---- time while the process is stopped counts: another program watches the clock ---- */
 
 #define STOPPED_JOB_MS 2000
-/* Shared with the process that stops this one. */
+/* shared with the process that stops this one */
 static struct stop { atomic_bool asked, over; } *stop;
 static atomic_bool begun, looked;
 
