@@ -69,7 +69,7 @@ RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 # sanitizer leaves alone; any report of it fails. With ThreadSanitizer the tool takes a second to
 # start, so that its tests run by themselves.
 DEATHS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_sigtrap=0:handle_abort=0
-SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS=$(DEATHS):$(4):log_path=$(CURDIR)/build/$(3)-report \
+SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS="$(DEATHS):$(4):log_path='$(CURDIR)/build/$(3)-report'" \
 	$(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
 		$(5) || exit 1; \
 	if cat build/$(3)-report.* 2>/dev/null; then exit 1; fi
@@ -81,7 +81,7 @@ FOREIGN = if scripts/install-packages $(1) && set -- $(2) && folder=$$1 && archi
 		$(call CMAKE_BUILD,$(1),--target check-programs) && $(call CTEST,$(1)) -L '^check$$'; \
 	else echo "left out: what it needs could not be installed" >&2; fi
 
-TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp
+TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions='$(CURDIR)/Tests/tsan.supp'
 
 .PHONY: all demo check test test-core test-swift $(BESIDE) long faults docs bench peers install uninstall deb clean packages packages-long core-gcc core-clang core-undefined swift swift-release
 
