@@ -26,7 +26,9 @@ JOBS ?= $(shell nproc)
 
 # Most tests wait most of the time: a test that keeps a core busy says so (Tests/CMakeLists.txt).
 TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
-CTEST = ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
+# Some tests end a program by Ctrl-C. What is ignored here would be ignored in the program.
+HEEDING = env --default-signal=INT,QUIT
+CTEST = $(HEEDING) ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
 CMAKE_BUILD = cmake --preset $(1) $(3) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
 	cmake --build build/$(1) -j $(JOBS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
@@ -36,7 +38,7 @@ FILTER ?=
 # Each by itself: tests that wait for programs keep the threads of the pool, for which those of the
 # launches wait as well.
 SWIFT_TESTS = for tests in LaunchGuardTests LaunchGuardReportsTests LaunchGuardGuardsTests; do \
-	$(SWIFT) test -j $(JOBS) --disable-xctest --filter "^$$tests\." || exit 1; done
+	$(HEEDING) $(SWIFT) test -j $(JOBS) --disable-xctest --filter "^$$tests\." || exit 1; done
 
 WITH_TOOL = --tool .build/debug/launchguard
 WITH_PRELOAD = --preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
@@ -57,7 +59,7 @@ RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/g
 # LaunchGuard. As many at a time as there are cores, and the words of each together.
 BESIDE = test-backtracer-debug test-backtracer-release test-symbols test-servers test-export test-page test-fleet test-journal \
 	test-fleet-pages test-beyond test-cookbook test-swift-log
-RUN_BESIDE = $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
+RUN_BESIDE = $(HEEDING) $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
 
@@ -70,7 +72,7 @@ RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 # start, so that its tests run by themselves.
 DEATHS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_sigtrap=0:handle_abort=0
 SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS="$(DEATHS):$(4):log_path='$(CURDIR)/build/$(3)-report'" \
-	$(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
+	$(HEEDING) $(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
 		$(5) || exit 1; \
 	if cat build/$(3)-report.* 2>/dev/null; then exit 1; fi
 
