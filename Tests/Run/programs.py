@@ -10,7 +10,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "Tests/Faults"))
+sys.path[:0] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Preload")]
 from children import prepare
 
 LIMIT_S = 60  # a process that takes longer hangs
