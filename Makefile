@@ -26,8 +26,11 @@ JOBS ?= $(shell nproc)
 
 # Most tests wait most of the time: a test that keeps a core busy says so (Tests/CMakeLists.txt).
 TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
+# Some tests end a program by Ctrl-C. What is ignored here would be ignored in the program.
+HEEDING = env --default-signal=INT,QUIT
 # Without what an earlier run took and where it failed, tests begin in the order of the tree.
-CTEST = rm -rf build/$(1)/Testing/Temporary && ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
+CTEST = rm -rf build/$(1)/Testing/Temporary && \
+	$(HEEDING) ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
 # Each run draws and orders the same; `make long` draws anew (Tests/README.md).
 export PYTHONHASHSEED := 0
@@ -42,7 +45,7 @@ FILTER ?=
 # Each by itself: tests that wait for programs keep the threads of the pool, for which those of the
 # launches wait as well.
 SWIFT_TESTS = for tests in LaunchGuardTests LaunchGuardReportsTests LaunchGuardGuardsTests; do \
-	$(SWIFT) test -j $(JOBS) --disable-xctest --filter "^$$tests\." || exit 1; done
+	$(HEEDING) $(SWIFT) test -j $(JOBS) --disable-xctest --filter "^$$tests\." || exit 1; done
 
 WITH_TOOL = --tool .build/debug/launchguard
 WITH_PRELOAD = --preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
@@ -63,7 +66,7 @@ RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/g
 # LaunchGuard. As many at a time as there are cores, and the words of each together.
 BESIDE = test-backtracer-debug test-backtracer-release test-symbols test-servers test-export test-page test-fleet test-journal \
 	test-fleet-pages test-beyond test-cookbook test-swift-log
-RUN_BESIDE = $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
+RUN_BESIDE = $(HEEDING) $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
 
@@ -75,8 +78,8 @@ RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 # sanitizer leaves alone; any report of it fails. With ThreadSanitizer the tool takes a second to
 # start, so that its tests run by themselves.
 DEATHS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_sigtrap=0:handle_abort=0
-SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS=$(DEATHS):$(4):log_path=$(CURDIR)/build/$(3)-report \
-	$(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
+SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS="$(DEATHS):$(4):log_path='$(CURDIR)/build/$(3)-report'" \
+	$(HEEDING) $(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
 		$(5) || exit 1; \
 	if cat build/$(3)-report.* 2>/dev/null; then exit 1; fi
 
@@ -87,7 +90,7 @@ FOREIGN = if scripts/install-packages $(1) && set -- $(2) && folder=$$1 && archi
 		$(call CMAKE_BUILD,$(1),--target check-programs) && $(call CTEST,$(1)) -L '^check$$'; \
 	else echo "left out: what it needs could not be installed" >&2; fi
 
-TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp
+TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions='$(CURDIR)/Tests/tsan.supp'
 
 .PHONY: all demo check test test-core test-swift $(BESIDE) long faults docs bench peers install uninstall deb clean packages packages-long core-gcc core-clang core-undefined swift swift-release
 
@@ -186,7 +189,7 @@ test-backtracer-release:
 	python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump $(SWIFT_RELEASE)
 
 packages-long:
-	@scripts/install-packages long || echo "Not every package could be installed; the tests say what they leave out" >&2
+	@scripts/install-packages long
 
 long: packages-long core-gcc core-clang core-undefined swift swift-release
 	@echo "LAUNCHGUARD_SEED=$$LAUNCHGUARD_SEED make long draws the same again"
@@ -227,7 +230,7 @@ docs: packages
 	@SWIFT=$(SWIFT) scripts/build-docs
 
 peers: packages
-	@scripts/install-packages peers || echo "Not every peer could be installed; the benchmarks say which ones they leave out" >&2
+	@scripts/install-packages peers
 
 bench: peers
 	@echo "Building the core with gcc, and the peers"

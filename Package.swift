@@ -64,7 +64,6 @@ let package = Package(
         // The core: links libc only, and loads libunwind where a program asks for its walk.
         .target(
             name: "CLaunchGuardCore",
-            dependencies: ["CLibunwind"],
             path: ".",
             sources: ["Sources/CLaunchGuard"],
             publicHeadersPath: "include",
@@ -74,12 +73,6 @@ let package = Package(
                 .define("LG_INTERPOSE_PTHREAD_CREATE"),
                 .define("LG_LIBUNWIND"),
             ]
-        ),
-        .systemLibrary(
-            name: "CLibunwind",
-            // Its headers alone. No pkgConfig: it would put -lunwind on the link line, and
-            // libunwind.so takes over C++ exceptions when it comes first.
-            providers: [.apt(["libunwind-dev"])]
         ),
 
         // The thin shell: no Foundation, no package dependency.

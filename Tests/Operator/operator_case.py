@@ -10,7 +10,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "Tests/Support"))
+sys.path += [str(ROOT / "Tests/Support"), str(ROOT / "Tests/Preload")]
+from loadable import loadable
 from waiting import LIMIT_S
 
 # What systemd or another test may have set, and what would be taken for an answer.
@@ -67,9 +68,9 @@ def main():
     parser.add_argument("--preload", type=pathlib.Path, help="launchguard-preload.so")
     parser.add_argument("--agent", type=pathlib.Path, help="launchguard-agent")
     parser.parse_known_args(namespace=options)
-    for name in ("tool", "victim", "preload", "agent"):
+    for name, resolve in ("tool", pathlib.Path.resolve), ("victim", pathlib.Path.resolve), ("preload", loadable), ("agent", pathlib.Path.resolve):
         if path := getattr(options, name):
-            setattr(options, name, path.resolve())
+            setattr(options, name, resolve(path))
     rest = parser.parse_known_args()[1]
     # says why a test is left out
     unittest.main(module="__main__", argv=[sys.argv[0], *rest], verbosity=2)

@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Support")]
 from case import Dump, status_name
 from children import prepare
+from loadable import loadable
 from waiting import wait_until
 
 LIMIT_S = 60
@@ -103,7 +104,7 @@ def main(doc):
     parser.add_argument("--library", required=True, help="the library that is preloaded")
     parser.add_argument("--dump", required=True, help="the program that prints a file as JSON (Tests/Format/dump.c)")
     options, rest = parser.parse_known_args()
-    options.ways, options.library = os.path.abspath(options.ways), os.path.abspath(options.library)
+    options.ways, options.library = os.path.abspath(options.ways), str(loadable(options.library))
     dump = Dump(os.path.abspath(options.dump))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -10,7 +10,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Support")]
+sys.path[:0] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Support"), str(ROOT / "Tests/Preload")]
 from children import prepare
 from waiting import wait_until
 

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 import programs  # finds the modules of the other tests
+from loadable import loadable
 from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
@@ -38,7 +39,7 @@ if __name__ == "__main__":
     heed_signals()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("preload", type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("preload", type=lambda path: str(loadable(path)))
     parser.add_argument("--filter", help="names of tests that contain this")
     parser.add_argument("--services", action="store_true", help="with those of installed services, which take longer")
     UnderRun.options = parser.parse_args()

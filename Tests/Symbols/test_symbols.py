@@ -17,6 +17,9 @@ import threading
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "Preload"))
+from loadable import loadable  # noqa: E402
+
 LIMIT_S = 120
 USAGE = 2
 SIGNALS = -signal.SIGSEGV, -signal.SIGILL, -signal.SIGTRAP
@@ -369,6 +372,6 @@ if __name__ == "__main__":
     parser.add_argument("--swiftc", default="swiftc")
     parser.add_argument("--reports", default=100, type=int, help="how many reports one program leaves")
     rest = parser.parse_known_args(namespace=options)[1]
-    options.tool, options.preload = options.tool.resolve(), options.preload.resolve()
+    options.tool, options.preload = options.tool.resolve(), loadable(options.preload)
     # says why a test is left out
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

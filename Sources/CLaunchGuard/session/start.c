@@ -324,7 +324,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     if (!session->guest && lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) != LG__NEVER)
         lg__wake_now(host);
     if (session->spare_walk && !lg__capture_spare_walk())
-        lg__host_log(host, LG_LEVEL_WARNING, "spare_walk: this library cannot load libunwind; install the package libunwind8");
+        lg__host_log(host, LG_LEVEL_WARNING, "spare_walk: this library cannot load libunwind: libunwind8 is not installed, or libunwind-dev was not when it was built");
     if (session->keep_first && session->capture != LG_CAPTURE_NONE && !lg__capture_keeps_first())
         lg__host_log(host, LG_LEVEL_WARNING, "keep_first: the static library cannot keep first place; a later handler replaces that of LaunchGuard");
     lg__retention_apply(session);

@@ -111,6 +111,7 @@ static const struct place {
 static void test_place(void **state)
 {
     const struct place *place = *state;
+    bool lost = false;
     for (enum action action = FAULT; action <= OTHER_THREAD; action++) {
         /* Before the walk by DWARF nothing in the handler can wait for anything but a page. A wait
          * that a test adds there is no case of this test. */
@@ -143,12 +144,18 @@ static void test_place(void **state)
             assert_int_equal(note.signal, action == ABORT ? SIGABRT : SIGSEGV);
             lg_stack_info stack;
             assert_int_equal(lg_reader_stack(reader, LG_STAGE_DWARF, &stack), LG_OK);
-            assert_int_equal(stack.truncated, 0);
-            assert_true(stack.stored >= 5);
+            if (strstr(place->point, "dwarf") && !lg__capture_spare_walk()) {
+                lost = true;
+            } else {
+                assert_int_equal(stack.truncated, 0);
+                assert_true(stack.stored >= 5);
+            }
         }
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
     }
+    if (lost)
+        skip_because("the spare walk was not built in: package libunwind-dev");
 }
 
 /* The record cannot be written: its pages are lost and cannot be replaced. The handler still ends

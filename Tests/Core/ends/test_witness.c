@@ -336,8 +336,7 @@ static void body_as_nobody(void *argument)
 static void test_witness_and_owners(void **state)
 {
     (void)state;
-    if (geteuid() != 0)
-        skip_because("only root can be two users");
+    skip_without_two_users();
     run_child(body, WAY(KILL));
     int32_t pid = newest_info().pid;
     expect_exit(as_nobody, &pid, 0);

@@ -458,8 +458,7 @@ static void body_query_as_nobody(void *argument)
 static void test_of_another_user(void **state)
 {
     (void)state;
-    if (geteuid() != 0)
-        skip_because("only root can be two users");
+    skip_without_two_users();
     lg_status expected = LG_ERR_PERMISSION;
     expect_signal(body_crash, NULL, SIGSEGV);
     expect_exit(body_query_as_nobody, &expected, 0);

@@ -59,7 +59,7 @@ static void expect_dump(const char *path)
 {
 #ifdef FORMAT_DUMP
     char command[4096];
-    snprintf(command, sizeof command, FORMAT_DUMP " '%s' >'%s'", path, state_path("dump"));
+    snprintf(command, sizeof command, "'" FORMAT_DUMP "' '%s' >'%s'", path, state_path("dump"));
     assert_int_equal(system(command), 0);
     struct stat info;
     assert_int_equal(stat(state_path("dump"), &info), 0);

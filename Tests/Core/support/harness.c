@@ -212,3 +212,17 @@ void skip_because(const char *reason)
     print_message("[  REASON  ] skipped: %s\n", reason);
     skip();
 }
+
+static void body_looks_as_nobody(void *argument)
+{
+    struct stat info;
+    _exit(setgid(65534) == 0 && setuid(65534) == 0 && stat(argument, &info) == 0 ? 0 : 1);
+}
+
+void skip_without_two_users(void)
+{
+    if (geteuid() != 0)
+        skip_because("only root can be two users");
+    if (run_child(body_looks_as_nobody, directory).status != 0)
+        skip_because("another user may not enter TMPDIR");
+}

@@ -64,5 +64,8 @@ void *shared_memory(size_t size);
 
 /* Print the reason and skip the test. */
 void skip_because(const char *reason);
+/* Skip a test of two users where there cannot be two, or where the other one may not enter the
+ * folder of the state directory: a TMPDIR of the user's own. */
+void skip_without_two_users(void);
 
 #endif
