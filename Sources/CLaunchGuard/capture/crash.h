@@ -17,7 +17,8 @@ struct lg__crash {
     _Atomic uint64_t deadline_ns;
     _Atomic uint64_t handler_ns;  /* the first deadline of CHAINED */
     _Atomic uint64_t left_ns;     /* CLOCK_MONOTONIC when its handler was left */
-    _Atomic uint64_t visits;      /* its thread, and how often the handler of a question began and ended there */
+    /* Its thread, and how often the handler of a question began and ended there. */
+    _Atomic uint64_t visits;
     _Atomic long timer;           /* of CHAINED: number of a timer of the kernel; −1: none */
     int32_t tid;
     uint32_t depth;  /* crashes that it is known to be inside of, one in the other */

@@ -126,7 +126,7 @@ static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_ev
             lg__deadline_arm_timer(crash); /* the system refuses the thread */
     }
     if (event == LG__CRASH_CHAINS)
-        lg__deadline_arm_handler(crash); /* its time begins now, and not before our threads were waited for */
+        lg__deadline_arm_handler(crash); /* again: our threads may have been waited for */
     lg__deadline_disarm();
     lg__crash_unlock();
 }

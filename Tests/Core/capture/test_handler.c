@@ -90,7 +90,7 @@ static void body(void *argument)
     lg_options options = LG_OPTIONS_INIT;
     options.spare_walk = 1;
     start_with(options);
-    lg__fault_patience = 100; /* SIGKILL ends a crash that takes no signals long after its deadline */
+    lg__fault_patience = 100; /* no SIGKILL soon after the deadline */
     pthread_create(&other, NULL, wait_and_fault, NULL);
     wait_until(runs);
     lg__fault_hook = hook;

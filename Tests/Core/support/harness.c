@@ -165,7 +165,8 @@ lg_session *start_with(lg_options options)
     lg_session *session;
     options.app_id = options.app_id ? options.app_id : "org.example.test";
     options.state_directory = options.state_directory ? options.state_directory : directory;
-    options.deadline_ms = options.deadline_ms ? options.deadline_ms : 60000; /* a thread has a tenth of it for an answer */
+    /* a thread has a tenth of it for an answer */
+    options.deadline_ms = options.deadline_ms ? options.deadline_ms : 60000;
 #ifdef EMULATED
     /* the emulator translates the handler first */
     options.deadline_ms = options.deadline_ms < 6000 ? 10 * options.deadline_ms : 60000;
