@@ -596,6 +596,30 @@ static void test_last_words(void **state)
     }
 }
 
+/* A crash right after the start: the thread that copies the last words is slow to begin. */
+static void hook_slow_begin(const char *point)
+{
+    if (strcmp(point, "pump: begins") == 0)
+        pass_time(300, "a program that did not wait for it would crash meanwhile");
+}
+
+static void body_crashes_after_start(void *argument)
+{
+    (void)argument;
+    lg__fault_hook = hook_slow_begin;
+    start_keeping_stderr();
+    lg__fault_patience = 100;
+    fprintf(stderr, "the last words\n");
+    crash();
+}
+
+static void test_crash_after_start(void **state)
+{
+    (void)state;
+    expect_signal(body_crashes_after_start, NULL, SIGSEGV);
+    assert_true(is_kept("the last words\n"));
+}
+
 static bool file_has(const char *name, const char *text)
 {
     static char whole[32768];
@@ -832,7 +856,7 @@ int main(void)
         WITH_STATE(test_messages),      WITH_STATE(test_threads),      WITH_STATE(test_threads_beyond_the_limit),
         WITH_STATE(test_threads_go_on), WITH_STATE(test_fewer_threads), WITH_STATE(test_process),
         WITH_STATE(test_stack_memory),  WITH_STATE(test_many_groups),   WITH_STATE(test_left_out),      WITH_STATE(test_stderr),
-        WITH_STATE(test_last_words),
+        WITH_STATE(test_last_words),        WITH_STATE(test_crash_after_start),
         WITH_STATE(test_own_threads_heal), WITH_STATE(test_redirected_stderr), WITH_STATE(test_closes_all),
         WITH_STATE(test_no_standard_files), WITH_STATE(test_limits),
         WITH_STATE(test_ignored_stay_ignored),
