@@ -116,6 +116,7 @@ void lg__tail_settle(uint64_t timeout_ns)
 {
     if (!tail)
         return;
+    LG_FAULT_POINT("tail: settles");
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + timeout_ns;
     static const uint32_t nobody_wakes = 0;
     while (lg__os_clock_ns(CLOCK_MONOTONIC) < until && (lg__os_bytes_waiting(pipe_end) > 0 || atomic_load(&busy)))

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "capture/capture.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "session/session.h"
 
@@ -42,11 +43,19 @@ static bool start_thread(void *(*function)(void *))
     return error == 0;
 }
 
+/* futex: the thread is exempt. Until then a crash would ask it as one of the program's, and wait for
+ * the words that it has to copy, while it stands still for the crash. */
+static _Atomic uint32_t pump_is_exempt;
+#define LOOK_NS UINT64_C(1000000000)
+
 static void *pump_stderr(void *argument)
 {
     (void)argument;
+    LG_FAULT_POINT("pump: begins");
     lg__capture_own_begin();
     lg__capture_exempt();
+    atomic_store(&pump_is_exempt, 1);
+    lg__os_futex_wake((const uint32_t *)&pump_is_exempt);
     /* The thread writes to mapped files, which may be cut, and a sandbox may refuse a call: both
      * signals must reach the handler, which mends it. */
     lg__os_signal_block(SIGBUS, false);
@@ -60,8 +69,15 @@ static void *pump_stderr(void *argument)
 void lg__pump_start(struct lg_session *session)
 {
     session->keep_stderr = lg__tail_start(&session->host.run);
-    if (session->keep_stderr && !start_thread(pump_stderr))
+    if (!session->keep_stderr)
+        return;
+    atomic_store(&pump_is_exempt, 0);
+    if (!start_thread(pump_stderr)) {
         lg__tail_give_back();
+        return;
+    }
+    while (!atomic_load(&pump_is_exempt))
+        lg__os_futex_wait((const uint32_t *)&pump_is_exempt, 0, LOOK_NS);
 }
 
 static siginfo_t redirected;

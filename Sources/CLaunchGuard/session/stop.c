@@ -27,6 +27,8 @@ void lg__stop_at_exit(int code, void *argument)
             lg__clean_end_note(&session->host);
         else
             lg__clean_end_take_back(&session->host);
+        /* what comes while an empty piece of the file is given back is lost with it */
+        lg__tail_settle(TAIL_WAIT_NS);
         if (!session->guest || !session->guest->ended(code))
             lg__map_trim(&session->host.run.map);
     }

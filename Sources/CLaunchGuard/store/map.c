@@ -174,6 +174,7 @@ static void give_back(int file, off_t size, off_t least)
     for (; from >= 0 && from < size; from = lseek(file, to, SEEK_HOLE)) {
         to = lseek(file, from, SEEK_DATA);
         to = to < 0 ? size : to; /* the last hole */
+        LG_FAULT_POINT("map: hole found");
         if (to - from >= least)
             fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
     }

@@ -546,6 +546,80 @@ static void test_stderr(void **state)
     }
 }
 
+/* In the run file. */
+static bool is_kept(const char *words)
+{
+    uint8_t bytes[4033] = { 0 };
+    size_t size;
+    uint64_t total;
+    lg_reader *reader = newest_run();
+    const bool has = lg_reader_stderr(reader, bytes, &size, &total) == LG_OK && strstr((char *)bytes, words);
+    lg_reader_close(reader);
+    return has;
+}
+
+/* The thread that copies them comes late: when the exit waits for it; or, at the latest, when the
+ * exit has found this hole of the file, which may be their place, and is about to give it back. */
+#define HOLES 6 /* a file has fewer */
+static atomic_bool awaited;
+static unsigned hole, holes;
+
+static void hook_late_copy(const char *point)
+{
+    if (strcmp(point, "tail: read") == 0)
+        wait_until(atomic_load(&awaited));
+    if (strcmp(point, "tail: settles") == 0)
+        atomic_store(&awaited, true);
+    if (strcmp(point, "map: hole found") == 0 && ++holes == hole) {
+        atomic_store(&awaited, true);
+        wait_until(is_kept("the last words\n"));
+    }
+}
+
+static void body_last_words(void *argument)
+{
+    hole = (unsigned)(uintptr_t)argument;
+    lg__fault_patience = 100;
+    start_keeping_stderr();
+    lg__fault_hook = hook_late_copy;
+    fprintf(stderr, "the last words\n");
+    exit(3);
+}
+
+static void test_last_words(void **state)
+{
+    (void)state;
+    for (uintptr_t i = 1; i <= HOLES; i++) {
+        state_make();
+        expect_exit(body_last_words, (void *)i, 3);
+        assert_true(is_kept("the last words\n"));
+    }
+}
+
+/* A crash right after the start: the thread that copies the last words is slow to begin. */
+static void hook_slow_begin(const char *point)
+{
+    if (strcmp(point, "pump: begins") == 0)
+        pass_time(300, "a program that did not wait for it would crash meanwhile");
+}
+
+static void body_crashes_after_start(void *argument)
+{
+    (void)argument;
+    lg__fault_hook = hook_slow_begin;
+    start_keeping_stderr();
+    lg__fault_patience = 100;
+    fprintf(stderr, "the last words\n");
+    crash();
+}
+
+static void test_crash_after_start(void **state)
+{
+    (void)state;
+    expect_signal(body_crashes_after_start, NULL, SIGSEGV);
+    assert_true(is_kept("the last words\n"));
+}
+
 static bool file_has(const char *name, const char *text)
 {
     static char whole[32768];
@@ -624,22 +698,11 @@ static void test_redirected_stderr(void **state)
     assert_true(file_has("log", "from the child\n"));
 }
 
-/* In the run file. */
-static bool is_kept(const char *words)
-{
-    uint8_t bytes[4033] = { 0 };
-    size_t size;
-    uint64_t total;
-    lg_reader *reader = newest_run();
-    const bool has = lg_reader_stderr(reader, bytes, &size, &total) == LG_OK && strstr((char *)bytes, words);
-    lg_reader_close(reader);
-    return has;
-}
-
 static void body_closes_all(void *argument)
 {
     char name[32];
     int files = 0, status;
+    bool own[64] = { false };
     if (argument)
         start_keeping_stderr();
     else
@@ -647,8 +710,11 @@ static void body_closes_all(void *argument)
     signal(SIGPIPE, SIG_IGN);
     wait_until(others_sleep());
     syscall(SYS_close_range, 3, ~0u, 0);
-    for (int file = 3; file < 20; file = open(state_path(name), O_RDWR | O_CREAT | O_CLOEXEC, 0600))
+    /* the thread that copies the words may open one of its own in between */
+    for (int file = 3; file < 20; own[file] = true) {
         snprintf(name, sizeof name, "own-%d", files++);
+        file = open(state_path(name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    }
     for (int i = 0; i < 5; i++) {
         fprintf(stderr, "words %d\n", i);
         snprintf(name, sizeof name, "words %d\n", i);
@@ -658,14 +724,14 @@ static void body_closes_all(void *argument)
     pid_t child = fork();
     if (child == 0) {
         for (int file = 3; file < 20; file++)
-            if (fcntl(file, F_GETFD) < 0)
+            if (own[file] && fcntl(file, F_GETFD) < 0)
                 _exit(file);
         _exit(0);
     }
     if (waitpid(child, &status, 0) != child || status != 0)
         _exit(90);
     for (int file = 3; file < 20; file++)
-        if (lseek(file, 0, SEEK_END) != 0)
+        if (own[file] && lseek(file, 0, SEEK_END) != 0)
             _exit(91);
     exit(0);
 }
@@ -790,6 +856,7 @@ int main(void)
         WITH_STATE(test_messages),      WITH_STATE(test_threads),      WITH_STATE(test_threads_beyond_the_limit),
         WITH_STATE(test_threads_go_on), WITH_STATE(test_fewer_threads), WITH_STATE(test_process),
         WITH_STATE(test_stack_memory),  WITH_STATE(test_many_groups),   WITH_STATE(test_left_out),      WITH_STATE(test_stderr),
+        WITH_STATE(test_last_words),        WITH_STATE(test_crash_after_start),
         WITH_STATE(test_own_threads_heal), WITH_STATE(test_redirected_stderr), WITH_STATE(test_closes_all),
         WITH_STATE(test_no_standard_files), WITH_STATE(test_limits),
         WITH_STATE(test_ignored_stay_ignored),
