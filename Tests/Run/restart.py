@@ -152,7 +152,7 @@ class Restart(UnderRun):
         for number in signal.SIGHUP, signal.SIGQUIT:
             with self.subTest(number):
                 ready, heard, died = (self.directory / ("%s%d" % (name, number)) for name in ("ready", "heard", "died"))
-                program = 'test ! -e "%s" || exit 0; trap "touch %s" HUP QUIT; touch "%s"; while [ ! -e "%s" ]; do sleep 0.05; done; touch "%s"; kill -SEGV $$'
+                program = '''test ! -e "%s" || exit 0; trap "touch '%s'" HUP QUIT; touch "%s"; while [ ! -e "%s" ]; do sleep 0.05; done; touch "%s"; kill -SEGV $$'''
                 child = subprocess.Popen([str(part) for part in self.again(program % (died, heard, ready, heard, died))], stdin=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL)
                 try:
