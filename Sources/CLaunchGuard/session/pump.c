@@ -46,7 +46,8 @@ static bool start_thread(void *(*function)(void *))
 /* futex: the thread is exempt. Until then a crash would ask it as one of the program's, and wait for
  * the words that it has to copy, while it stands still for the crash. */
 static _Atomic uint32_t pump_is_exempt;
-#define LOOK_NS UINT64_C(1000000000)
+/* A start waits for that no longer. */
+#define BEGIN_NS LG_PATIENCE(UINT64_C(1000000000))
 
 static void *pump_stderr(void *argument)
 {
@@ -76,8 +77,9 @@ void lg__pump_start(struct lg_session *session)
         lg__tail_give_back();
         return;
     }
-    while (!atomic_load(&pump_is_exempt))
-        lg__os_futex_wait((const uint32_t *)&pump_is_exempt, 0, LOOK_NS);
+    const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + BEGIN_NS;
+    for (uint64_t now; !atomic_load(&pump_is_exempt) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until;)
+        lg__os_futex_wait((const uint32_t *)&pump_is_exempt, 0, until - now);
 }
 
 static siginfo_t redirected;

@@ -607,8 +607,8 @@ static void body_crashes_after_start(void *argument)
 {
     (void)argument;
     lg__fault_hook = hook_slow_begin;
-    start_keeping_stderr();
     lg__fault_patience = 100;
+    start_keeping_stderr();
     fprintf(stderr, "the last words\n");
     crash();
 }
