@@ -43,8 +43,8 @@ static bool start_thread(void *(*function)(void *))
     return error == 0;
 }
 
-/* futex: the thread is exempt. Until then a crash would ask it as one of the program's, and wait for
- * the words that it has to copy, while it stands still for the crash. */
+/* futex: the thread is exempt. Until then a crash would ask it as one of the program's, and wait
+ * for the words that it has to copy, while it stands still for the crash. */
 static _Atomic uint32_t pump_is_exempt;
 /* A start waits for that no longer. */
 #define BEGIN_NS LG_PATIENCE(UINT64_C(1000000000))
