@@ -265,7 +265,8 @@ class Programs(DoctorCase):
         self.finds("program.permission", ERROR, "it may not be run", "--", self.script("#!/bin/sh\n", 0o644))
 
     def test_scripts(self):
-        victim = shutil.copy(operator_case.options.victim, self.directory)  # a line of an interpreter ends at a space
+        # the line that names an interpreter ends at a space
+        victim = shutil.copy(operator_case.options.victim, self.directory)
         for text, name in [(f"#!{victim}\n", victim), (f"#! {victim} -x\n", victim), ("#!/usr/bin/env sh\n", "sh"), ("#!/usr/bin/env -S sh -e\n", "sh")]:
             with self.subTest(text=text):
                 self.finds("program.script", NOTE, f"for {name}: the runs are those of", "--", self.script(text))
