@@ -11,7 +11,7 @@ import unittest
 import server as scripted
 from server import Server, status
 
-LIMIT = 20
+LIMIT = 120
 
 
 class Scripts(unittest.TestCase):

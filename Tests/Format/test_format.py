@@ -23,7 +23,7 @@ sys.path.append(str(ROOT / "Tests/Support"))
 from waiting import wait_until
 
 WRITER, DUMP, PARTS, LEDGERS = (os.environ[name] for name in ("WRITER", "DUMP", "PARTS", "LEDGERS"))
-LIMIT = 20  # seconds for any child
+LIMIT = 120  # seconds for any child: it hangs
 
 
 def write(directory, how):
