@@ -140,17 +140,14 @@ void lg__question_visited(struct lg__crash *crash)
     atomic_store(&crash->visits, visitor() | (interrupted != NULL));
 }
 
-/* Begin or end: the count of each crash of this thread changes. A slot may go to another thread's
- * crash at any moment. */
+/* Begin or end: the count of each crash of this thread changes. Only a slot that has gone to another
+ * thread's crash meanwhile keeps its count. */
 static void visit(void)
 {
     for (struct lg__crash *crash = lg__crash_slots; crash < lg__crash_slots + LG__CRASHES; crash++) {
         uint64_t is = atomic_load(&crash->visits);
-        while (is >> VISIT_BITS << VISIT_BITS == visitor()) {
-            const uint64_t next = visitor() | ((is + 1) & ((UINT64_C(1) << VISIT_BITS) - 1));
-            if (atomic_compare_exchange_weak(&crash->visits, &is, next))
-                break;
-        }
+        if (is >> VISIT_BITS << VISIT_BITS == visitor())
+            atomic_compare_exchange_strong(&crash->visits, &is, visitor() | ((is + 1) & ((UINT64_C(1) << VISIT_BITS) - 1)));
     }
 }
 
