@@ -140,8 +140,8 @@ void lg__question_visited(struct lg__crash *crash)
     atomic_store(&crash->visits, visitor() | (interrupted != NULL));
 }
 
-/* Begin or end: the count of each crash of this thread changes. Only a slot that has gone to another
- * thread's crash meanwhile keeps its count. */
+/* Begin or end: the count of each crash of this thread changes. Only a slot that has gone to
+ * another thread's crash meanwhile keeps its count. */
 static void visit(void)
 {
     for (struct lg__crash *crash = lg__crash_slots; crash < lg__crash_slots + LG__CRASHES; crash++) {
