@@ -1,5 +1,5 @@
-"""Each public header stands alone, without a warning, in every standard of C and C++ that a program
-may be written in, and the guards of guard_checked.h can be used in each."""
+"""Each public header stands alone, and all compile together in every standard of C and C++ that a
+program may be written in, without a warning; the guards of guard_checked.h can be used in each."""
 import concurrent.futures
 import itertools
 import os
@@ -44,13 +44,13 @@ class Headers(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.work = pathlib.Path(directory.name)
 
-    def every(self, language):
+    def every(self, language, standards=slice(None)):
         """(Compiler, standard) of those that are installed; one of each language has to be."""
         installed = [name for name in COMPILERS[language] if shutil.which(name)]
         self.assertTrue(installed)
-        return itertools.product(installed, STANDARDS[language])
+        return itertools.product(installed, STANDARDS[language][standards])
 
-    def failures(self, language, name, text):
+    def failures(self, language, name, text, standards=slice(None)):
         """(Compiler with its standard, what it says) of those that refuse the text."""
         source = self.work / (name + "." + language)
         source.write_text(text)
@@ -59,16 +59,21 @@ class Headers(unittest.TestCase):
             done = subprocess.run([way[0], "-std=" + way[1], *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
             return " ".join(way), done.returncode, done.stdout
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            return [(way, said) for way, code, said in pool.map(one, self.every(language)) if code]
+            return [(way, said) for way, code, said in pool.map(one, self.every(language, standards)) if code]
 
-    def compile(self, language, name, text):
-        self.assertEqual(self.failures(language, name, text), [], name)
+    def compile(self, language, name, text, standards=slice(None)):
+        self.assertEqual(self.failures(language, name, text, standards), [], name)
 
     def test_every_header_stands_alone(self):
+        """In the oldest standard and in the newest."""
         self.assertGreater(len(HEADERS), 20)
         for language, name in itertools.product(COMPILERS, HEADERS):
             with self.subTest(name, language=language):
-                self.compile(language, name.removesuffix(".h"), "#include <launchguard/%s>\n" % name)
+                self.compile(language, name.removesuffix(".h"), "#include <launchguard/%s>\n" % name, slice(None, None, len(STANDARDS[language]) - 1))
+
+    def test_headers_together(self):
+        for language in COMPILERS:
+            self.compile(language, "all", "".join("#include <launchguard/%s>\n" % name for name in HEADERS))
 
     def test_inline_guards(self):
         for language in COMPILERS:

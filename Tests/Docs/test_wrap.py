@@ -22,6 +22,7 @@ def c_comments(text, swift=False):
     interpolations = []  # of Swift: the enclosing string, and the parentheses open there
     literal = re.compile(r'(#*)("""|")' if swift else r'()(["\'])')
     raw = re.compile(r'R"([^()\\\s]{0,16})\(')
+    special = re.compile(r"""["'#/()]|R\"""")
 
     def string(place, hashes, quote):
         """The end of the string, or the beginning of the next interpolation in it."""
@@ -42,7 +43,8 @@ def c_comments(text, swift=False):
                 place += 1
         return place
 
-    while place < len(text):
+    while found := special.search(text, place):
+        place = found.start()
         if text.startswith("//", place):
             end = text.find("\n", place)
             spans.append((place, len(text) if end < 0 else end))
@@ -170,9 +172,11 @@ def prose_of(path, text):
 
 def too_long(path, text):
     """The lines of prose that are too long, by number from 1."""
-    found = {}
+    found, lines = {}, text.expandtabs(8).split("\n")
+    if all(len(line) <= WIDTH for line in lines):
+        return found
     for number in sorted(prose_of(path, text)):
-        line = text.split("\n")[number].expandtabs(8)
+        line = lines[number]
         breakable = re.sub(r"\S+://\S+", "", line)
         words = re.sub(r"^[\s/*#-]*", "", line).split()
         if len(breakable) > WIDTH and len(words) > 1 and not line.endswith("\\"):
