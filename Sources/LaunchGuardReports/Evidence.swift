@@ -38,11 +38,4 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     case fork
     /// It said itself that it had crashed.
     case crashNote = "crash-note"
-
-    /// The case of a value in C; nil: of a later version.
-    init?(value: UInt32) {
-        let cases = Evidence.allCases
-        guard let index = Int(exactly: value), cases.indices.contains(index) else { return nil }
-        self = cases[index]
-    }
 }

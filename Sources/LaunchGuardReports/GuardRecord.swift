@@ -96,15 +96,6 @@ public struct GuardRecord: Codable, Hashable, Sendable {
         /// It left the fault as it was, because the budget of the site was spent.
         public static let exhausted = Action(rawValue: "exhausted")
     }
-
-    /// Take away the values of all fields that leave in no export.
-    mutating func redact(_ redaction: Redaction) {
-        for site in (sites ?? []).indices {
-            for field in (sites![site].fields ?? []).indices where redaction.hides(sites![site].fields![field].key) {
-                sites![site].fields![field].value = nil
-            }
-        }
-    }
 }
 
 extension RunReport {

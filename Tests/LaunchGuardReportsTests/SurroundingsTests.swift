@@ -237,63 +237,6 @@ import TestSupport
         #expect(!lines.contains { $0.contains("\" crashed") })
     }
 
-    // MARK: - The memory map
-
-    @Test func theMapIsParsed() {
-        let text = """
-            5555-6666 r-xp 00001000 08:01 42   /opt/a b (deleted)
-            7000-8000 ---p 00000000 00:00 0
-            nonsense
-            9000-8000 rw-p 0 0:0 0
-            a000-b000 rw 0 0:0 0
-            fffffffffffff000-ffffffffffffffff r-xp 0 00:00 0  [vsyscall]
-            c000-d0
-            """
-        let map = MemoryMap(text: text, isCut: true)
-        #expect(map.mappings.map(\.path) == ["/opt/a b (deleted)", nil, "[vsyscall]"])
-        #expect(map.mappings[0].offset == 0x1000 && map.mappings[0].isExecutable && !map.mappings[1].isExecutable)
-        #expect(MemoryMap(text: "1000-2000 r--p 0 0:0 0 /whole\n", isCut: true).mappings.count == 1)
-        #expect(MemoryMap(text: "1000-2000 r--p 0 0:0 0 /cu", isCut: true).mappings.isEmpty, "a line that was cut is not used")
-        #expect(MemoryMap(text: "", isCut: false).mappings.isEmpty)
-    }
-
-    @Test func anAddressHasAPlace() {
-        let map = MemoryMap(mappings: [
-            Mapping(start: Address(0x10_0000), end: Address(0x10_1000), permissions: "r--s", offset: 0x2000, path: "/var/data"),
-            Mapping(start: Address(0x20_0000), end: Address(0x20_1000), permissions: "r-xp", path: "/lib/libfoo.so"),
-            Mapping(start: Address(0x30_0000), end: Address(0x30_1000), permissions: "rw-p"),
-            Mapping(start: Address(0x40_0000), end: Address(0x40_1000), permissions: "rw-p", path: "[stack]"),
-        ])
-        func place(_ address: UInt64) -> String? { map.place(of: Address(address)) }
-        #expect(place(0x10_0010) == "in the mapped file /var/data at offset 0x2010, mapped r--s")
-        #expect(place(0x20_100C) == "in no mapping, 12 bytes behind libfoo.so")
-        #expect(place(0x2F_FFFF) == "in no mapping, 1 byte before memory without a name")
-        #expect(place(0x30_0000) == "in memory without a name, mapped rw-p")
-        #expect(place(0x3E_0000) == "in no mapping, 128.0 KiB before [stack]")
-        #expect(place(.max) == "in no mapping")
-        #expect(place(8) == nil, "near a null pointer, the neighbouring mappings mean nothing")
-        let cut = MemoryMap(mappings: map.mappings, isCut: true)
-        #expect(cut.place(of: Address(0x50_0000)) == nil, "behind a map that is cut, anything may be mapped")
-        #expect(MemoryMap(mappings: []).place(of: Address(0x50_0000)) == "in no mapping")
-    }
-
-    @Test func theStackIsScannedForCode() {
-        let module = RunModule(path: "/m", buildID: nil, start: Address(0x1000), end: Address(0x9000), bias: Address(0))
-        let map = MemoryMap(mappings: [
-            Mapping(start: Address(0x1000), end: Address(0x2000), permissions: "r-xp", path: "/m"),
-            Mapping(start: Address(0x2000), end: Address(0x9000), permissions: "rw-p", path: "/m"),
-            Mapping(start: Address(0xA000), end: Address(0xB000), permissions: "r-xp"),
-        ])
-        func bytes(_ words: [UInt64]) -> [UInt8] { words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } } }
-        func found(_ memory: [UInt8], from start: UInt64 = 0x7000) -> [UInt64] {
-            StackScan.candidates(in: memory, from: start, map: map, modules: [module]).map(\.value)
-        }
-        #expect(found(bytes([0x1010, 0, 0x2010, 0xA010, 0x2000, 0x1000, 0x1010, 0x1010])) == [0x1010, 0x2000, 0x1010])
-        #expect(found([9, 9] + bytes([0x1010]), from: 0x7006) == [0x1010], "words are only where a processor would put them")
-        #expect(found([1, 2, 3]).isEmpty && found([]).isEmpty)
-        #expect(found(bytes((0..<1000).map { 0x1100 + $0 % 200 })).count == StackScan.limit)
-    }
-
     @Test(arguments: [
         (0 as UInt64, "0 bytes"), (1, "1 byte"), (4095, "4095 bytes"), (4096, "4.0 KiB"), (1_572_864, "1.5 MiB"), (1 << 60, "1.0 EiB"),
         (UInt64.max, "15.9 EiB"),

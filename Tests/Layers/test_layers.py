@@ -45,7 +45,7 @@ class Tree:
 
 
 CORE = Tree("Sources/CLaunchGuard", "Sources/CLaunchGuard/",
-            {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3, "session": 4})
+            {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3, "report": 3, "session": 4})
 # Its main.c alone stands above the objects of the top.
 AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
              {"process": 0, "report": 1, "watch": 1, "target": 2, "send": 3, ".": 4})
@@ -54,7 +54,7 @@ AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
 # folders it may begin with the name of what all files of the folder are about: the interface to the
 # system and the CPU (os.h), capture (capture.h), and the reader, whose public functions are named
 # after it.
-PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"]}
+PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"], "report": ["report"]}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
 # were bound at start; and the linker's names for the ends of the module.

@@ -67,12 +67,18 @@ typedef enum lg_guard_policy {
 #define LG_GUARD_POLICY_DEFAULT LG_GUARD_FATAL
 #endif
 
+/** X(identifier, value, "name"): what was done. */
+#define LG_GUARD_ACTION_TABLE(X)                                                                    \
+    X(LG_GUARD_SURVIVED, 1, "survived")   /* the fault was neutralised */                           \
+    X(LG_GUARD_REPORTED, 2, "reported")   /* by the policy: recorded, and left as it was */         \
+    X(LG_GUARD_ENDED, 3, "ended")         /* by the policy: the program was ended */                \
+    X(LG_GUARD_EXHAUSTED, 4, "exhausted") /* the budget of the site was spent: left as it was */
+
 /** What was done. Values are stored and never change. */
 typedef enum lg_guard_action {
-    LG_GUARD_SURVIVED = 1, /**< neutralised */
-    LG_GUARD_REPORTED = 2, /**< by the policy: told, and left as it was */
-    LG_GUARD_ENDED = 3,    /**< by the policy: the program was ended */
-    LG_GUARD_EXHAUSTED = 4 /**< the budget of the site was spent: left as it was */
+#define LG_GUARD_ACTION_ENUM(identifier, value, name) identifier = value,
+    LG_GUARD_ACTION_TABLE(LG_GUARD_ACTION_ENUM)
+#undef LG_GUARD_ACTION_ENUM
 } lg_guard_action;
 
 /** Default of lg_guard_options.budget. */

@@ -103,10 +103,10 @@ const char *lg_guard_class_name(lg_guard_class guard_class)
 const char *lg_guard_action_name(lg_guard_action action)
 {
     switch (action) {
-    case LG_GUARD_SURVIVED: return "survived";
-    case LG_GUARD_REPORTED: return "reported";
-    case LG_GUARD_ENDED: return "ended";
-    case LG_GUARD_EXHAUSTED: return "exhausted";
+#define NAME(identifier, value, name) \
+    case identifier: return name;
+        LG_GUARD_ACTION_TABLE(NAME)
+#undef NAME
     }
     return "unknown";
 }

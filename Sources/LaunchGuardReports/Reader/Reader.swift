@@ -1,5 +1,6 @@
 // With the other files Reader+… the only place of this library that names the C reader.
 internal import CLaunchGuard
+internal import FoundationEssentials
 
 /// An open run file or ledger, of a dead or a living process. It reads, and never disturbs the
 /// writer.
@@ -33,7 +34,7 @@ public final class Reader {
         unsafe lg_reader_close(handle)
     }
 
-    // MARK: - Run file
+    // MARK: - Contents
 
     /// Everything that the run file holds.
     ///
@@ -41,29 +42,54 @@ public final class Reader {
     ///   many, and they hold what the program worked on. Without them, redacted values are blanked
     ///   in the few bytes that each record has around its stack pointer.
     public func run(includingMemory: Bool = false) throws(ReportError) -> RunReport {
-        var problems = Problems()
-        var report = try parts(of: .all, includingMemory: includingMemory, &problems)
-        report.fingerprint = report.verdict?.end == .running ? nil : fingerprint
-        if !includingMemory { blankSecrets(in: &report) }
-        do throws(ReportError) {
-            report.breadcrumbs = try breadcrumbs(of: report)
-            if report.breadcrumbs?.entries.contains(where: { $0.isDamaged == true }) == true { problems.add("ring log", LG_ERR_DAMAGED) }
-        } catch {
-            problems.add("ring log", lg_status(rawValue: error.code.rawValue))
-        }
-        report.problems = problems.found
-        return report
+        try contents(.run, stackBytes: includingMemory)
     }
 
     /// What the run was and how it ended: without breadcrumbs, annotations, heartbeats, deadlines,
     /// standard error, the sites of guard events and the fingerprint, and without modules where no
     /// stack needs them. Whether these parts are there and within bounds is checked all the same.
     public func summary() throws(ReportError) -> RunReport {
-        var problems = Problems()
-        var report = try parts(of: .summary, includingMemory: false, &problems)
-        _ = problems.isUsable(unsafe lg_reader_log_check(handle), "ring log")
-        report.problems = problems.found
-        return report
+        try contents(
+            .run, without: LG_REPORT_BREADCRUMBS | LG_REPORT_ANNOTATIONS | LG_REPORT_PULSE | LG_REPORT_STANDARD_ERROR | LG_REPORT_GUARD_SITES
+                | LG_REPORT_FINGERPRINT | LG_REPORT_MODULES)
+    }
+
+    /// Everything that the ledger holds.
+    public func ledger() throws(ReportError) -> LedgerReport {
+        try contents(.ledger)
+    }
+
+    /// The JSON that the C library writes, as a value of the model. C: `lg_reader_report()`.
+    private func contents<Contents: FileContents>(_ kind: Kind, without parts: UInt32 = 0, stackBytes: Bool = false) throws(ReportError) -> Contents {
+        guard self.kind == kind else { throw ReportError(code: .state, path: path) }
+        let text = Text()
+        var options = lg_report_options()
+        options.size = UInt32(MemoryLayout<lg_report_options>.size)
+        options.left_out = parts
+        options.stack_bytes = stackBytes ? 1 : 0
+        let status = withExtendedLifetime(text) {
+            unsafe lg_reader_report(
+                handle, &options,
+                { bytes, size, user in
+                    guard let bytes = unsafe bytes, let user = unsafe user else { return 1 }
+                    let text = unsafe Unmanaged<Text>.fromOpaque(user).takeUnretainedValue()
+                    unsafe text.bytes.append(UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self), count: size)
+                    return 0
+                },
+                Unmanaged.passUnretained(text).toOpaque())
+        }
+        guard status == LG_OK else { throw CLibrary.error(status, path: path) }
+        do {
+            var contents = try JSONDecoder().decode(Contents.self, from: text.bytes)
+            contents.path = path
+            return contents
+        } catch {
+            throw ReportError(code: .damaged, path: path)
+        }
+    }
+
+    private final class Text {
+        var bytes = Data()
     }
 
     /// Nil: the identity cannot be read.
@@ -92,58 +118,6 @@ public final class Reader {
         return String(decoding: digits.prefix(32).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    private enum Extent {
-        case all, summary
-    }
-
-    /// All but the ring log.
-    private func parts(of extent: Extent, includingMemory: Bool, _ problems: inout Problems) throws(ReportError) -> RunReport {
-        guard kind == .run else { throw ReportError(code: .state, path: path) }
-        var report = RunReport(path: path)
-        var info = lg_run_info()
-        if problems.isUsable(unsafe lg_reader_run(handle, &info), "identity") {
-            report.identity = RunIdentity(&info)
-            report.contexts = problems.list("contexts", limit: info.context_count) { index, context in
-                unsafe lg_reader_run_context(handle, index, &context)
-            } as: { RunContext(&$0) }
-        }
-        report.system = system(&problems)
-        var verdict = lg_verdict()
-        if problems.isUsable(unsafe lg_reader_verdict(handle, &verdict), "verdict") {
-            report.verdict = Verdict(verdict)
-        }
-        var crashCount: UInt32 = 0
-        let counted = unsafe lg_reader_crash_count(handle, &crashCount)
-        let mayHaveCrash = counted != LG_OK || crashCount > 0
-        let hasSnapshot = hasSnapshot
-        let needsModules = extent == .all || mayHaveCrash || hasSnapshot
-        let modules = problems.list("modules", limit: needsModules ? 65536 : 1) { index, module in
-            unsafe lg_reader_module(handle, index, &module)
-        } as: { RunModule(&$0) }
-        report.modules = modules.isEmpty || !needsModules ? nil : modules
-        _ = problems.isUsable(counted, "brief records")
-        if mayHaveCrash { addCrashes(to: &report, crashCount, includingMemory: includingMemory, &problems) }
-        let annotations = annotations(of: report, &problems)
-        let standardError = standardError(&problems)
-        if extent == .all {
-            report.annotations = annotations
-            report.standardError = standardError
-            addPulse(to: &report, &problems)
-        } else {
-            var heart = lg_heart_info()
-            _ = problems.isUsable(unsafe lg_reader_heart(handle, 0, &heart), "pulse")
-        }
-        if hasSnapshot { addSnapshots(to: &report, &problems) }
-        report.guards = guards(of: report, withSites: extent == .all, &problems)
-        report.guards?.redact(redaction())
-        return report
-    }
-
-    private var hasSnapshot: Bool {
-        var info = lg_snapshot_info()
-        return [LG_SNAPSHOT_HANG, LG_SNAPSHOT_DEADLINE, LG_SNAPSHOT_MEMORY].contains { unsafe lg_reader_snapshot(handle, $0, &info) != LG_ERR_NOT_FOUND }
-    }
-
     /// Whether the process of the run is alive now; false when the file does not show it.
     public var isAlive: Bool {
         var info = lg_run_info()
@@ -164,3 +138,11 @@ extension Reader {
     /// Version of the C library in use, for example "0.1.0". C: `lg_version()`.
     public static var libraryVersion: String { unsafe String(cString: lg_version()) }
 }
+
+/// The contents of a file, which know where they came from.
+private protocol FileContents: Decodable {
+    var path: String { get set }
+}
+
+extension RunReport: FileContents {}
+extension LedgerReport: FileContents {}

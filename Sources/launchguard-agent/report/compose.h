@@ -39,8 +39,4 @@ char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_byt
  * run. */
 char *compose_counted(const struct facts *facts, const char *state_directory, uint64_t ordinal, uint64_t count, size_t *ret_bytes);
 
-/* Replace a home directory at the start of a path by "~": "/home/NAME", "/root", "/var/home/NAME",
- * and that of the agent's own user. The result is in `buffer`, or is `path` itself. */
-const char *redact_home(const char *path, char *buffer, size_t room);
-
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/json_words.h"
-#include "report/redact.h"
+#include "report/values.h"
 #include "store/format_report.h"
 
 #define FRAMES_MAX 24u
@@ -150,8 +150,7 @@ static json_t *line(const char *bytes, size_t size, bool keep_home)
     size = end ? (size_t)(end - bytes) : size;
     size = size < sizeof text ? size : sizeof text;
     memcpy(text, bytes, size);
-    size = keep_home ? size : redact_text(text, size);
-    return size ? words_text(text, size) : NULL;
+    return size ? words_private(text, size, keep_home) : NULL;
 }
 
 static void put_messages(json_t *report, lg_reader *reader, bool keep_home)
@@ -177,7 +176,7 @@ static void put_thread(json_t *report, int32_t tid, const char *name)
 static void put_what(json_t *report, lg_reader *reader, const struct facts *facts)
 {
     const lg_verdict *verdict = &facts->verdict;
-    char buffer[SIGNAL_NAME_BYTES];
+    char buffer[LG__SIGNAL_NAME_BYTES];
     lg_crash_info crash;
     lg_snapshot_info snapshot;
     struct frames *frames = calloc(1, sizeof *frames);
@@ -185,7 +184,7 @@ static void put_what(json_t *report, lg_reader *reader, const struct facts *fact
     if (verdict->end != LG_END_RUNNING)
         put(report, "evidence", json_string(lg_evidence_sentence(verdict->evidence)));
     if (verdict->signal) {
-        put(report, "signal", json_string(signal_name(verdict->signal, buffer)));
+        put(report, "signal", json_string(lg__values_signal_name(verdict->signal, buffer)));
         put(report, "signalNumber", json_integer(verdict->signal));
     }
     if (verdict->end == LG_END_EXIT)
@@ -195,7 +194,7 @@ static void put_what(json_t *report, lg_reader *reader, const struct facts *fact
     bool is_of_record = verdict->end == LG_END_CRASH || verdict->end == LG_END_DEBUGGER || verdict->evidence == LG_EVIDENCE_DUMP_RECORD;
     if (is_of_record && verdict->end != LG_END_RUNNING && lg_reader_crash(reader, &crash) == LG_OK && !crash.handled) {
         put(report, "signalCode", json_integer(crash.code));
-        const char *code = signal_code_name(crash.signal, crash.code);
+        const char *code = lg__values_code_name(crash.signal, crash.code);
         put(report, "signalCodeName", code ? json_string(code) : NULL);
         put(report, "kind", json_string(lg_crash_kind_name(crash.kind)));
         put(report, "faultAddress", crash.has_address ? words_short_address(crash.address) : NULL);

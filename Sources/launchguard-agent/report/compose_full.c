@@ -1,21 +1,23 @@
 /* The full part: what `launchguard inspect --json --no-symbols` writes, with these differences.
  * - Left out: the memory map and what follows from it, memory around the crash, standard error.
- * - `path` is empty, and `report` holds what the brief part says of the report itself, the
- *   fingerprint among it.
+ * - `path` is empty, and `report` holds what the brief part says of the report itself.
  * - Home directories are "~". Of the breadcrumbs there are the newest 200.
  * - A number above INT64_MAX is left out; only a damaged file has one. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/full.h"
+#include "launchguard/report.h"
+#include "report/compose.h"
+#include "report/json_words.h"
 #include "store/format_report.h"
 
-#define FRAMES_MAX 20000u
+#define BREADCRUMBS_MAX 200u
+#define FRAMES_MAX 20000u /* a damaged file names no more */
 
-static json_t *report_json(const struct full *full)
+/* The member "report", without the braces around it; NULL without memory. */
+static char *report_member(const struct facts *facts)
 {
-    const struct facts *facts = full->facts;
-    json_t *object = json_object();
+    json_t *whole = json_object(), *object = json_object();
     put(object, "uuid", json_string(facts->uuid));
     put(object, "fingerprint", json_string(facts->fingerprint));
     put(object, "made", words_time(facts->made_ns));
@@ -23,76 +25,76 @@ static json_t *report_json(const struct full *full)
     put(object, "context", words_string(facts->context));
     put(object, "task", words_string(facts->task));
     put(object, "streak", words_nonzero(facts->streak));
-    put(object, "reason", facts->reason ? full_text(full, facts->reason, strlen(facts->reason)) : NULL);
-    return object;
+    put(object, "reason", facts->reason ? words_private(facts->reason, strlen(facts->reason), facts->keep_home) : NULL);
+    put(whole, "report", object);
+    char *text = json_dumps(whole, JSON_COMPACT);
+    json_decref(whole);
+    if (!text)
+        return NULL;
+    size_t length = strlen(text);
+    memmove(text, text + 1, length - 2);
+    text[length - 2] = 0;
+    return text;
 }
 
-/* ---- at most LG__REPORT_FULL_MAX bytes ---- */
+/* The text while it is made. */
+struct text {
+    char *bytes; /* LG__REPORT_FULL_MAX and a NUL */
+    size_t size;
+};
 
-/* Leave something out. Returns whether there was something to leave out. */
-static bool shrink(json_t *report)
+static int take(const char *bytes, size_t size, void *user)
 {
-    const struct { json_t *of; const char *key; } parts[] = {
-        { report, "snapshots" }, { report, "otherCrashes" }, { report, "annotations" }, { json_object_get(report, "guards"), "sites" }, { report, "modules" },
-    };
-    json_t *entries = json_object_get(json_object_get(report, "breadcrumbs"), "entries");
-    json_t *threads = json_object_get(json_object_get(report, "crash"), "threads");
-    size_t count = json_array_size(entries);
-    if (count) {
-        for (size_t i = 0; i < (count + 1) / 2; i++)
-            json_array_remove(entries, 0);
+    struct text *text = user;
+    if (size > LG__REPORT_FULL_MAX - text->size)
+        return 1;
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = 0;
+    return 0;
+}
+
+/* Leave out the next thing. Returns whether there was one. */
+static bool shrink(lg_report_options *options)
+{
+    static const uint32_t parts[] = { LG_REPORT_BREADCRUMBS, LG_REPORT_SNAPSHOTS, LG_REPORT_OTHER_CRASHES, LG_REPORT_ANNOTATIONS,
+                                      LG_REPORT_GUARD_SITES, LG_REPORT_MODULES, LG_REPORT_THREADS, LG_REPORT_CRASH };
+    if (options->breadcrumbs > 1 && !(options->left_out & LG_REPORT_BREADCRUMBS)) {
+        options->breadcrumbs /= 2;
         return true;
     }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (json_object_del(parts[i].of, parts[i].key) == 0)
+        if (!(options->left_out & parts[i])) {
+            options->left_out |= parts[i];
             return true;
-    count = json_array_size(threads);
-    for (size_t i = 0; i < (count + 1) / 2; i++)
-        json_array_remove(threads, json_array_size(threads) - 1);
-    return count || json_object_del(report, "crash") == 0;
-}
-
-static char *dump(json_t *report, size_t *ret_bytes)
-{
-    for (;;) {
-        char *text = json_dumps(report, JSON_COMPACT);
-        if (!text || strlen(text) <= LG__REPORT_FULL_MAX) {
-            *ret_bytes = text ? strlen(text) : 0;
-            return text;
         }
-        free(text);
-        if (!shrink(report))
-            return NULL;
-    }
+    return false;
 }
 
 char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes)
 {
-    struct full full = { .reader = reader, .facts = facts, .report = json_object(), .problems = json_array(), .prefix = "",
-                         .frames_left = FRAMES_MAX };
-    lg_log_info log;
-    put(full.report, "schema", json_integer(1));
-    put(full.report, "type", json_string("run"));
-    put(full.report, "path", json_string(""));
-    put(full.report, "report", report_json(&full));
-    full_add_run(&full);
-    full_add_modules(&full);
-    full_add_crashes(&full);
-    full_add_snapshots(&full);
-    full_add_pulse(&full);
-    /* Which keys are redacted is asked behind the snapshot of the log: a key of a living program
-     * may be redacted, and used, in between. */
-    bool has_log = full_has(&full, lg_reader_log(reader, &log), "ring log");
-    json_t *redacted = full_add_annotations(&full);
-    const json_t *const known = lg_reader_redacted(reader, "") == LG_ERR_NOT_FOUND ? redacted : NULL;
-    full_add_guards(&full, known);
-    if (has_log)
-        full_add_breadcrumbs(&full, &log, known);
-    put(full.report, "problems", json_incref(full.problems));
-    char *text = full.report ? dump(full.report, ret_bytes) : NULL;
-    json_decref(redacted);
-    json_decref(full.problems);
-    json_decref(full.report);
-    free(full.areas);
-    return text;
+    char *member = report_member(facts);
+    struct text text = { .bytes = malloc(LG__REPORT_FULL_MAX + 1) };
+    lg_report_options options = LG_REPORT_OPTIONS_INIT;
+    options.left_out = LG_REPORT_STANDARD_ERROR | LG_REPORT_MEMORY;
+    options.for_sending = 1;
+    options.keep_home = facts->keep_home;
+    options.breadcrumbs = BREADCRUMBS_MAX;
+    options.frames = FRAMES_MAX;
+    options.verdict = &facts->verdict;
+    options.members = member;
+    bool made = false;
+    while (member && text.bytes && !made) {
+        text.size = 0;
+        made = lg_reader_report(reader, &options, take, &text) == LG_OK;
+        if (!made && !shrink(&options))
+            break;
+    }
+    free(member);
+    if (!made) {
+        free(text.bytes);
+        return NULL;
+    }
+    *ret_bytes = text.size;
+    return realloc(text.bytes, text.size + 1);
 }

@@ -1,4 +1,4 @@
-/* JSON values of what a reader returns, in the forms of `launchguard inspect --json`. Each function
+/* JSON values of what a reader returns, in the forms of the report. Each function
  * returns a new reference, or NULL where there is nothing to say. */
 #ifndef AGENT_JSON_WORDS_H
 #define AGENT_JSON_WORDS_H
@@ -15,7 +15,9 @@ void put_list(json_t *object, const char *key, json_t *list);
 
 /* Bytes as text; those that are not UTF-8 become U+FFFD. */
 json_t *words_text(const char *bytes, size_t size);
-/* The same of a string; NULL for "". */
+/* The same without home directories, unless they may stay. */
+json_t *words_private(const char *bytes, size_t size, bool keep_home);
+/* words_text() of a string; NULL for "". */
 json_t *words_string(const char *string);
 /* NULL above INT64_MAX, which JSON texts of the agent cannot hold. */
 json_t *words_number(uint64_t number);
@@ -27,11 +29,5 @@ json_t *words_address(uint64_t address);
 json_t *words_short_address(uint64_t address);
 /* ISO 8601 of nanoseconds since 1970, in UTC; NULL for 0. */
 json_t *words_time(uint64_t ns);
-
-/* "SIGSEGV". */
-#define SIGNAL_NAME_BYTES 24
-const char *signal_name(int number, char buffer[SIGNAL_NAME_BYTES]);
-/* "SEGV_MAPERR"; NULL: the code has no name. */
-const char *signal_code_name(int number, int code);
 
 #endif

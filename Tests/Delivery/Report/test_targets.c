@@ -12,7 +12,7 @@
 
 #include "report/compose.h"
 #include "report/json_words.h"
-#include "report/redact.h"
+#include "report/home.h"
 #include "target/target.h"
 
 static const char brief[] = "{\"schema\":\"launchguard-report/1\",\"uuid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\",\"end\":\"crash\","
@@ -291,10 +291,10 @@ static void test_home_directories(void **state)
     char buffer[256];
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        assert_string_equal(redact_home(paths[i][0], buffer, sizeof buffer), paths[i][1]);
+        assert_string_equal(lg__home_hide_path(paths[i][0], buffer, sizeof buffer), paths[i][1]);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         snprintf(buffer, sizeof buffer, "%s", texts[i][0]);
-        buffer[redact_text(buffer, strlen(buffer))] = 0;
+        buffer[lg__home_hide(buffer, strlen(buffer))] = 0;
         assert_string_equal(buffer, texts[i][1]);
     }
 }

@@ -1,4 +1,4 @@
-#include "report/redact.h"
+#include "report/home.h"
 
 #include <limits.h>
 #include <pwd.h>
@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/compose.h"
-
-/* Home directory of the agent's own user, without a slash at its end; "": none. Asked once, and
+/* Home directory of the user of this process, without a slash at its end; "": none. Asked once, and
  * only of the environment and of /etc/passwd, since a name service may be far away. */
 static const char *own_home(void)
 {
@@ -74,7 +72,7 @@ static size_t home_at(const char *text, size_t size, bool is_path)
     return 0;
 }
 
-const char *redact_home(const char *path, char *buffer, size_t room)
+const char *lg__home_hide_path(const char *path, char *buffer, size_t room)
 {
     size_t home = home_at(path, strlen(path), true);
     if (!home)
@@ -91,7 +89,7 @@ static bool is_start(const char *text, size_t at)
     return at >= 2 && text[at - 2] == '-' && (at == 2 || !is_name(text[at - 3]));
 }
 
-size_t redact_text(char *text, size_t size)
+size_t lg__home_hide(char *text, size_t size)
 {
     size_t used = 0;
     bool start = true;

@@ -1,20 +1,6 @@
 internal import CLaunchGuard
 
 extension Reader {
-    /// The annotations, by key. What is redacted goes no further than here.
-    func annotations(of report: RunReport, _ problems: inout Problems) -> [Annotation]? {
-        var result: [Annotation] = []
-        var annotation = lg_annotation()
-        for place in usedPlaces {
-            guard problems.isUsable(unsafe lg_reader_annotation(handle, place, &annotation), "annotations") else { continue }
-            result.append(Annotation(&annotation, time: report.time(monotonic: annotation.monotonic_ns)))
-        }
-        // A file made by hand may have a key twice.
-        let redacted = Set(result.filter(\.isRedacted).map(\.key))
-        result = result.map { redacted.contains($0.key) ? Annotation(redacted: $0.key) : $0 }
-        return result.isEmpty ? nil : result.sorted { $0.key < $1.key }
-    }
-
     /// Which keys are redacted now. Of a living process it is to be asked behind what it is applied
     /// to, not before: a key may be redacted and used in between.
     func redaction() -> Redaction {
@@ -55,18 +41,5 @@ extension Reader {
         var used: UInt64 = 0
         let isKnown = unsafe lg_reader_annotations_used(handle, &used) == LG_OK
         return (0..<UInt32(LG_ANNOTATIONS_MAX)).lazy.filter { [used] in !isKnown || used >> $0 & 1 == 1 }
-    }
-}
-
-extension Annotation {
-    fileprivate init(_ annotation: inout lg_annotation, time: Timestamp?) {
-        let key = string(&annotation.key)
-        if annotation.redacted != 0 {
-            self.init(redacted: key)
-        } else {
-            self.init(
-                key: key, value: string(&annotation.value, size: Int(annotation.size)), time: time, monotonicNanoseconds: annotation.monotonic_ns,
-                isCut: annotation.cut != 0)
-        }
     }
 }

@@ -1,0 +1,102 @@
+/* The table of fields: what a report has, where it stands in the values of the reader, and what it
+ * means. The JSON, its schema and the page of fields come from it. A new field is one line. */
+#ifndef LG_REPORT_FIELDS_H
+#define LG_REPORT_FIELDS_H
+
+#include <stddef.h>
+
+#include "report/report.h"
+
+/* How the member of a structure is written. A form with _IF leaves out 0 and "". */
+enum lg__form {
+    LG__FORM_END,
+    LG__FORM_TEXT, /* array of characters with a NUL */
+    LG__FORM_TEXT_IF,
+    LG__FORM_PATH_IF, /* the same; a home directory may become "~" */
+    LG__FORM_NUMBER,
+    LG__FORM_NUMBER_IF,
+    LG__FORM_SIGNED,
+    LG__FORM_SIGNED_IF,
+    LG__FORM_ADDRESS,
+    LG__FORM_ADDRESS_IF,
+    LG__FORM_TIME_IF,   /* nanoseconds since 1970 */
+    LG__FORM_MOMENT_IF, /* CLOCK_MONOTONIC, as a time of the run */
+    LG__FORM_BOOL,
+    LG__FORM_TRUE_IF,
+    LG__FORM_SIGNAL,
+    LG__FORM_SIGNAL_IF,
+    LG__FORM_NAME, /* a number that has a name; one without a name is written as a number */
+    LG__FORM_NAME_IF,
+    LG__FORM_VALUE,  /* a function writes the value */
+    LG__FORM_MAY_BE, /* a function writes the value, or nothing */
+    LG__FORM_ADDED,
+};
+
+/* What only the schema and the page of fields need is not in the library. */
+#ifdef LG_REPORT_TABLE
+#define LG__DOCUMENTED(...) __VA_ARGS__
+#define LG__DOCUMENT(type_, unit_, sentence_) .type = type_, .unit = unit_, .sentence = sentence_,
+#define LG__SENTENCE(sentence) sentence
+#else
+#define LG__DOCUMENTED(...)
+#define LG__DOCUMENT(type_, unit_, sentence_)
+#define LG__SENTENCE(sentence) NULL
+#endif
+
+/* Names of the numbers from 0 on; NULL: the number has none. */
+struct lg__names {
+    const char *name;     /* of the type, in the schema */
+    const char *sentence; /* LG__SENTENCE() */
+    const char *const *names;
+    unsigned count;
+    /* what stands for all other numbers; NULL: the number itself; "": they are not written */
+    const char *other;
+};
+
+struct lg__field {
+    const char *name;
+    enum lg__form form;
+    unsigned short at, size; /* of the member */
+    const struct lg__names *names;
+    void (*value)(struct lg__report *report, const void *of);
+    LG__DOCUMENTED(
+    /* of a value: name of a shape, of names, or of a plain type; in brackets: a list of it */
+    const char *type;
+    const char *unit; /* "" without one */
+    const char *sentence;)
+};
+
+/* An object of the report. */
+struct lg__shape {
+    const char *name;
+    const char *sentence; /* LG__SENTENCE() */
+    const struct lg__field *fields; /* the last one is LG__FORM_END */
+};
+
+/* A row of the table. `OF` is the structure whose members the rows have. */
+#define LG__MEMBER(member) .at = offsetof(OF, member), .size = sizeof(((OF *)NULL)->member)
+#define FIELD(form_, name_, member, unit_, sentence_) \
+    { .name = name_, .form = LG__FORM_##form_, LG__MEMBER(member), LG__DOCUMENT(NULL, unit_, sentence_) }
+#define NAMED(name_, member, names_, sentence_) \
+    { .name = name_, .form = LG__FORM_NAME, LG__MEMBER(member), .names = names_, LG__DOCUMENT(NULL, "", sentence_) }
+#define NAMED_IF(name_, member, names_, sentence_) \
+    { .name = name_, .form = LG__FORM_NAME_IF, LG__MEMBER(member), .names = names_, LG__DOCUMENT(NULL, "", sentence_) }
+#define VALUE(name_, value_, type_, unit_, sentence_) \
+    { .name = name_, .form = LG__FORM_VALUE, .value = value_, LG__DOCUMENT(type_, unit_, sentence_) }
+#define MAY_BE(name_, value_, type_, unit_, sentence_) \
+    { .name = name_, .form = LG__FORM_MAY_BE, .value = value_, LG__DOCUMENT(type_, unit_, sentence_) }
+/* A reader of the JSON adds it: it is never written here. */
+#define ADDED(name_, type_, sentence_) \
+    { .name = name_, .form = LG__FORM_ADDED, LG__DOCUMENT(type_, "", sentence_) }
+#define LAST { .form = LG__FORM_END }
+
+/* Write an object whose members are those of the shape. */
+void lg__fields_object(struct lg__report *report, const struct lg__shape *shape, const void *of);
+/* The same without the braces. */
+void lg__fields_members(struct lg__report *report, const struct lg__shape *shape, const void *of);
+
+/* Every shape and all names, for what is generated from them; the last one is NULL. */
+extern const struct lg__shape *const lg__shapes_all[];
+extern const struct lg__names *const lg__shapes_names[];
+
+#endif

@@ -1,0 +1,112 @@
+/* Walks of stacks, and the module of each frame. */
+#include "report/parts.h"
+
+#include "report/values.h"
+
+/* A frame while it is written. */
+struct frame {
+    uint64_t address, lookup, file_address;
+    const lg_module *module;
+};
+
+static const lg_module *module_at(const struct lg__report *report, uint64_t address)
+{
+    for (uint32_t i = 0; i < report->module_count; i++)
+        if (address >= report->modules[i].start && address < report->modules[i].end)
+            return &report->modules[i];
+    return NULL;
+}
+
+bool lg__report_is_in_module(const struct lg__report *report, uint64_t address)
+{
+    return module_at(report, address);
+}
+
+#define OF struct frame
+
+static void module(struct lg__report *report, const void *of)
+{
+    const struct frame *frame = of;
+    if (frame->module)
+        lg__values_path(report, frame->module->path);
+}
+
+static void file_address(struct lg__report *report, const void *of)
+{
+    const struct frame *frame = of;
+    if (frame->module)
+        lg__json_address(&report->json, frame->file_address);
+}
+
+static const struct lg__field frame_fields[] = {
+    FIELD(ADDRESS, "address", address, "", "The program counter; of a caller, the address that the call returns to."),
+    FIELD(ADDRESS, "lookup", lookup, "", "The address to look up: of a caller, the byte before."),
+    MAY_BE("module", module, "string", "", "Path of the module that has code there."),
+    MAY_BE("fileAddress", file_address, "address", "", "The address to look up, in the module's file."),
+    ADDED("symbols", "[symbol]", "Functions at the address, the innermost first; left out: they were not looked up."),
+    LAST,
+};
+const struct lg__shape lg__shape_frame = { "frame", LG__SENTENCE("One call."), frame_fields };
+
+#undef OF
+
+void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact)
+{
+    struct frame frame = { .address = pc, .lookup = exact ? pc : pc - 1 };
+    frame.module = module_at(report, frame.lookup);
+    if (frame.module)
+        frame.file_address = frame.lookup - frame.module->bias;
+    lg__fields_object(report, &lg__shape_frame, &frame);
+}
+
+#define OF struct lg__walk
+
+static const char *const methods[] = { [LG_STAGE_FRAMES] = "frame-pointers", [LG_STAGE_DWARF] = "dwarf" };
+const struct lg__names lg__names_method = { "stack-method", LG__SENTENCE("How a stack was walked."), methods, LG_STAGE_DWARF + 1, "unknown" };
+
+static void frames(struct lg__report *report, const void *of)
+{
+    const struct lg__walk *walk = of;
+    struct lg__json_list list = lg__json_list(&report->json);
+    uint64_t pc;
+    lg__json_list_begin(&report->json, &list);
+    for (uint32_t i = 0; i < walk->info.stored && report->frames_left; i++) {
+        lg_status status = walk->pc(report, walk->of, i, &pc);
+        if (!lg__report_has(report, status, walk->part)) {
+            if (status == LG_ERR_DAMAGED && i < 255)
+                continue;
+            break;
+        }
+        report->frames_left--;
+        lg__json_item(&report->json, &list);
+        lg__report_frame(report, pc, i == 0 && walk->is_top_exact);
+    }
+    lg__json_list_end(&report->json, &list);
+}
+
+static void omitted(struct lg__report *report, const void *of)
+{
+    const lg_stack_info *info = &((const struct lg__walk *)of)->info;
+    lg__values_number(report, info->total > info->stored ? info->total - info->stored : 0);
+}
+
+static const struct lg__field stack_fields[] = {
+    NAMED("method", info.method, &lg__names_method, "How the stack was walked."),
+    VALUE("frames", frames, "[frame]", "", "The innermost first."),
+    FIELD(NUMBER, "innermost", info.first, "", "Number of innermost frames in the list; the rest are the outermost, after a gap."),
+    VALUE("omitted", omitted, "number", "", "Frames in that gap."),
+    FIELD(NUMBER, "total", info.total, "", "Frames that were walked, the gap included."),
+    FIELD(BOOL, "isTruncated", info.truncated, "", "Whether the walk ended early."),
+    FIELD(TEXT_IF, "reason", info.reason, "", "Why it ended early."),
+    FIELD(NUMBER_IF, "assumedFrames", info.assumed, "",
+          "Frames of code without unwind tables, found by frame pointer in the middle of a DWARF walk."),
+    LAST,
+};
+const struct lg__shape lg__shape_stack = { "stack", LG__SENTENCE("A walk of a stack."), stack_fields };
+
+#undef OF
+
+void lg__report_stack(struct lg__report *report, const struct lg__walk *walk)
+{
+    lg__fields_object(report, &lg__shape_stack, walk);
+}

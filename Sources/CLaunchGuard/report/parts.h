@@ -1,0 +1,98 @@
+/* The parts of the report of a run. Each writes the members that it has into the object that is
+ * open. */
+#ifndef LG_REPORT_PARTS_H
+#define LG_REPORT_PARTS_H
+
+#include "report/fields.h"
+
+extern const struct lg__shape lg__shape_verdict, lg__shape_register;
+
+/* ---- report.c ---- */
+
+/* Members of each file's object. */
+#define LG__FIELDS_OF_A_FILE(type_) \
+    VALUE("schema", lg__report_schema, "integer", "", \
+          "Version of this shape. It grows when a field changes its meaning or goes away, not when a field is added."), \
+    VALUE("type", lg__report_type, "string", "", "Always " type_ "."), \
+    VALUE("path", lg__report_path, "string", "", "The file.")
+
+void lg__report_schema(struct lg__report *report, const void *of);
+void lg__report_type(struct lg__report *report, const void *of);
+void lg__report_path(struct lg__report *report, const void *of);
+void lg__report_problems(struct lg__report *report, const void *of);
+
+/* ---- part_run.c ---- */
+
+/* Read the identity, and so many modules, which the other parts need. */
+void lg__report_read_run(struct lg__report *report);
+void lg__report_read_modules(struct lg__report *report, uint32_t most);
+void lg__report_identity(struct lg__report *report, const void *of);
+void lg__report_contexts(struct lg__report *report, const void *of);
+void lg__report_system(struct lg__report *report, const void *of);
+void lg__report_verdict(struct lg__report *report, const void *of);
+void lg__report_fingerprint(struct lg__report *report, const void *of);
+void lg__report_modules(struct lg__report *report, const void *of);
+
+/* ---- part_crash.c ---- */
+
+void lg__report_crash(struct lg__report *report, const void *of);
+void lg__report_other_crashes(struct lg__report *report, const void *of);
+
+/* ---- part_stack.c ---- */
+
+/* The address is a return address: the byte before it is looked up; or exactly that of an
+ * instruction. */
+void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact);
+/* Whether the modules have code there. */
+bool lg__report_is_in_module(const struct lg__report *report, uint64_t address);
+
+/* A walk, and how its pcs are read. */
+struct lg__walk {
+    lg_stack_info info;
+    bool is_top_exact;
+    const char *part; /* that a problem names */
+    lg_status (*pc)(struct lg__report *report, const void *of, uint32_t index, uint64_t *ret_pc);
+    const void *of;
+};
+void lg__report_stack(struct lg__report *report, const struct lg__walk *walk);
+
+/* ---- part_threads.c ---- */
+
+/* Of the selected crash. */
+void lg__report_threads(struct lg__report *report, const void *of);
+void lg__report_thread_counts(struct lg__report *report, const void *of);
+void lg__report_cpu_time(struct lg__report *report, const void *of);
+void lg__report_snapshots(struct lg__report *report, const void *of);
+
+/* ---- part_memory.c: of the selected crash ---- */
+
+void lg__report_memory_map(struct lg__report *report, const void *crash);
+void lg__report_address_mapping(struct lg__report *report, const void *crash);
+void lg__report_address_place(struct lg__report *report, const void *crash);
+void lg__report_stack_memory(struct lg__report *report, const void *crash);
+void lg__report_code_memory(struct lg__report *report, const void *crash);
+void lg__report_stack_stretches(struct lg__report *report, const void *crash);
+void lg__report_possible_frames(struct lg__report *report, const void *crash);
+
+/* ---- part_words.c ---- */
+
+/* Take the snapshot of the log, and then ask which keys are redacted: a key of a living program may
+ * be redacted, and used, in between. */
+void lg__report_read_log(struct lg__report *report);
+/* Whether the value of a key must not leave the machine. */
+bool lg__report_hides(const struct lg__report *report, const char *key);
+void lg__report_annotations(struct lg__report *report, const void *of);
+void lg__report_breadcrumbs(struct lg__report *report, const void *of);
+void lg__report_hearts(struct lg__report *report, const void *of);
+void lg__report_deadlines(struct lg__report *report, const void *of);
+void lg__report_standard_error(struct lg__report *report, const void *of);
+
+/* ---- part_guards.c ---- */
+
+void lg__report_guards(struct lg__report *report, const void *of);
+
+/* ---- part_ledger.c ---- */
+
+void lg__report_ledger(struct lg__report *report);
+
+#endif

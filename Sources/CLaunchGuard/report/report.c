@@ -1,0 +1,189 @@
+/* The report of a file: what is in it, and what could not be read. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/parts.h"
+#include "report/values.h"
+
+#define SCHEMA 1
+
+bool lg__report_wants(const struct lg__report *report, uint32_t part)
+{
+    return !(report->options->left_out & part);
+}
+
+/* ---- problems ---- */
+
+bool lg__report_has(struct lg__report *report, lg_status status, const char *part)
+{
+    char name[sizeof report->problems->part];
+    if (status == LG_OK || status == LG_ERR_NOT_FOUND || (status == LG_ERR_INCOMPLETE && report->is_complete))
+        return status == LG_OK;
+    snprintf(name, sizeof name, "%s%s", report->prefix, part);
+    for (unsigned i = 0; i < report->problem_count; i++)
+        if (report->problems[i].status == status && strcmp(report->problems[i].part, name) == 0)
+            return false;
+    if (report->problem_count < LG__PROBLEMS_MAX) {
+        struct lg__problem *problem = &report->problems[report->problem_count++];
+        memcpy(problem->part, name, sizeof name);
+        problem->status = status;
+    }
+    return false;
+}
+
+static void problem_code(struct lg__report *report, const void *of)
+{
+    lg__json_string(&report->json, lg_status_name(((const struct lg__problem *)of)->status));
+}
+
+static void problem_message(struct lg__report *report, const void *of)
+{
+    lg__json_string(&report->json, lg_status_message(((const struct lg__problem *)of)->status));
+}
+
+#define OF struct lg__problem
+
+static const struct lg__field problem_fields[] = {
+    FIELD(TEXT, "part", part, "", "The part of the file."),
+    VALUE("code", problem_code, "string", "", "For example damaged."),
+    VALUE("message", problem_message, "string", "", "A sentence for people."),
+    LAST,
+};
+const struct lg__shape lg__shape_problem = { "problem", LG__SENTENCE("A part of the file that could not be read."), problem_fields };
+
+#undef OF
+
+void lg__report_problems(struct lg__report *report, const void *of)
+{
+    struct lg__json_list list = lg__json_list(&report->json);
+    (void)of;
+    lg__json_list_begin(&report->json, &list);
+    for (unsigned i = 0; i < report->problem_count; i++) {
+        lg__json_item(&report->json, &list);
+        lg__fields_object(report, &lg__shape_problem, &report->problems[i]);
+    }
+    lg__json_list_end(&report->json, &list);
+}
+
+/* ---- the whole ---- */
+
+void lg__report_schema(struct lg__report *report, const void *of)
+{
+    (void)of;
+    lg__json_signed(&report->json, SCHEMA);
+}
+
+void lg__report_type(struct lg__report *report, const void *of)
+{
+    (void)of;
+    lg__json_string(&report->json, lg_reader_kind(report->reader) == LG_FILE_LEDGER ? "ledger" : "run");
+}
+
+void lg__report_path(struct lg__report *report, const void *of)
+{
+    (void)of;
+    lg__json_string(&report->json, report->options->path ? report->options->path : "");
+}
+
+static const struct lg__field run_fields[] = {
+    LG__FIELDS_OF_A_FILE("run"),
+    MAY_BE("identity", lg__report_identity, "run-identity", "", "The process of the run."),
+    MAY_BE("system", lg__report_system, "run-system", "", "What the run began on."),
+    MAY_BE("verdict", lg__report_verdict, "verdict", "", "How it ended."),
+    MAY_BE("fingerprint", lg__report_fingerprint, "fingerprint", "",
+           "The same for equal ends of one build of a program, in hexadecimal digits; left out: the run goes on, or its identity is damaged."),
+    MAY_BE("contexts", lg__report_contexts, "[run-context]", "", "The launches of the run."),
+    MAY_BE("modules", lg__report_modules, "[run-module]", "", "What was loaded."),
+    MAY_BE("crash", lg__report_crash, "crash", "",
+           "The crash that counts: the last crash that the program is not known to have survived, or the crash in whose handler that one "
+           "came."),
+    MAY_BE("otherCrashes", lg__report_other_crashes, "[crash]", "", "All other crashes that the file holds, in the order in which they came."),
+    MAY_BE("annotations", lg__report_annotations, "[annotation]", "", "Named values that the program set, by key."),
+    MAY_BE("hearts", lg__report_hearts, "[heart]", "", "Threads with a heartbeat."),
+    MAY_BE("deadlines", lg__report_deadlines, "[deadline]", "", "Jobs that had not ended."),
+    MAY_BE("snapshots", lg__report_snapshots, "[snapshot]", "",
+           "Stacks taken while the program lived: of the last hang, of the last job that was about to overrun its deadline, and of the first "
+           "shortage of memory."),
+    MAY_BE("guards", lg__report_guards, "guard-record", "", "What guards found; left out: the program did not start them."),
+    MAY_BE("standardError", lg__report_standard_error, "standard-error", "", "The last bytes of standard error, where the program kept them."),
+    MAY_BE("breadcrumbs", lg__report_breadcrumbs, "breadcrumbs", "", "The ring log."),
+    VALUE("problems", lg__report_problems, "[problem]", "", "Parts that could not be read."),
+    ADDED("delivery", "[delivery-entry]", "The reports of the run in the spool."),
+    LAST,
+};
+const struct lg__shape lg__shape_run = { "run",
+                                         LG__SENTENCE("The contents of a run file: one process life. Every part is optional, because the process may have "
+                                         "ended before it wrote the part, or the file may be damaged; the problems say which part is missing "
+                                         "and why."),
+                                         run_fields };
+
+/* The file may need no module: modules are large, and not wanted, and no stack is there. */
+static bool needs_modules(struct lg__report *report)
+{
+    uint32_t crashes = 0;
+    lg_snapshot_info info;
+    if (lg__report_wants(report, LG_REPORT_MODULES) || lg_reader_crash_count(report->reader, &crashes) != LG_OK || crashes)
+        return true;
+    for (lg_snapshot_kind kind = LG_SNAPSHOT_HANG; kind <= LG_SNAPSHOT_MEMORY; kind++)
+        if (lg_reader_snapshot(report->reader, kind, &info) != LG_ERR_NOT_FOUND)
+            return true;
+    return false;
+}
+
+static void write_run(struct lg__report *report)
+{
+    lg__report_read_run(report);
+    lg__report_read_modules(report, needs_modules(report) ? UINT32_MAX : 1);
+    lg__report_read_log(report);
+    lg__fields_members(report, &lg__shape_run, NULL);
+}
+
+/* The text of earlier versions of these options ends where `size` says. */
+static bool read_options(const lg_report_options *options, lg_report_options *ret)
+{
+    *ret = (lg_report_options)LG_REPORT_OPTIONS_INIT;
+    if (options && options->size != sizeof *ret)
+        return false;
+    if (options)
+        *ret = *options;
+    return true;
+}
+
+lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, lg_report_sink sink, void *user)
+{
+    lg_report_options own;
+    if (!reader || !sink || !read_options(options, &own))
+        return LG_ERR_ARGUMENT;
+    struct lg__report *report = calloc(1, sizeof *report);
+    struct lg__problem *problems = calloc(LG__PROBLEMS_MAX, sizeof *problems);
+    bool failed = !report || !problems;
+    if (failed) {
+        errno = ENOMEM;
+    } else {
+        report->reader = reader;
+        report->options = &own;
+        report->problems = problems;
+        report->prefix = "";
+        report->frames_left = own.frames ? own.frames : UINT64_MAX;
+        report->json.sink = sink;
+        report->json.user = user;
+        lg__json_open(&report->json);
+        if (lg_reader_kind(reader) == LG_FILE_LEDGER)
+            lg__report_ledger(report);
+        else
+            write_run(report);
+        if (own.members)
+            lg__json_members(&report->json, own.members);
+        lg__json_close(&report->json);
+        lg__json_flush(&report->json);
+        failed = report->json.failed;
+        free(report->modules);
+        free(report->redacted);
+    }
+    free(problems);
+    free(report);
+    return failed ? LG_ERR_SYSTEM : LG_OK;
+}

@@ -1,0 +1,29 @@
+/* Values of a report that need more than the member of a structure. */
+#ifndef LG_REPORT_VALUES_H
+#define LG_REPORT_VALUES_H
+
+#include "report/fields.h"
+
+/* The form of a signal's name with the longest number. */
+#define LG__SIGNAL_NAME_BYTES 24u
+
+/* "SIGSEGV". */
+const char *lg__values_signal_name(int number, char buffer[LG__SIGNAL_NAME_BYTES]);
+/* "SEGV_MAPERR"; NULL: the code has no name. */
+const char *lg__values_code_name(int number, int code);
+
+void lg__values_number(struct lg__report *report, uint64_t number);
+void lg__values_signal(struct lg__report *report, int number);
+void lg__values_kind(struct lg__report *report, lg_crash_kind kind);
+/* Nothing for 0. */
+void lg__values_time(struct lg__report *report, uint64_t wall_ns);
+/* The time of a moment on the run's monotonic clock; nothing where it is not known. */
+void lg__values_moment(struct lg__report *report, uint64_t monotonic_ns);
+/* A text, and a path, where a home directory may become "~". */
+void lg__values_text(struct lg__report *report, const char *bytes, size_t size);
+void lg__values_path(struct lg__report *report, const char *path);
+void lg__values_name(struct lg__report *report, const struct lg__names *names, uint64_t number);
+
+extern const struct lg__shape lg__shape_signal;
+
+#endif
