@@ -2,6 +2,7 @@
 #ifndef LG_CORE
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "launchguard/reader.h"
+#include "launchguard/report.h"
 
 lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
 {
@@ -83,6 +84,11 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
 }
 
 lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33])
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, lg_report_sink sink, void *user)
 {
     return LG_ERR_ARGUMENT;
 }

@@ -24,6 +24,7 @@
  *    reader.h    reads run files and ledgers, of any age, also of living processes
  *    record.h    reads the crash record of a run file
  *    ledger.h    reads the ledger
+ *    report.h    writes what a file holds as JSON
  */
 #ifndef LAUNCHGUARD_LAUNCHGUARD_H
 #define LAUNCHGUARD_LAUNCHGUARD_H
@@ -49,6 +50,7 @@
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>
+#include <launchguard/report.h>
 #include <launchguard/record.h>
 #include <launchguard/ledger.h>
 

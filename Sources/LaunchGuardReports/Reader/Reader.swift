@@ -63,10 +63,10 @@ public final class Reader {
     private func contents<Contents: FileContents>(_ kind: Kind, without parts: UInt32 = 0, stackBytes: Bool = false) throws(ReportError) -> Contents {
         guard self.kind == kind else { throw ReportError(code: .state, path: path) }
         let text = Text()
-        var options = lg_report_options()
-        options.size = UInt32(MemoryLayout<lg_report_options>.size)
-        options.left_out = parts
-        options.stack_bytes = stackBytes ? 1 : 0
+        var options = unsafe lg_report_options()
+        unsafe options.size = UInt32(MemoryLayout<lg_report_options>.size)
+        unsafe options.left_out = parts
+        unsafe options.stack_bytes = stackBytes ? 1 : 0
         let status = withExtendedLifetime(text) {
             unsafe lg_reader_report(
                 handle, &options,
