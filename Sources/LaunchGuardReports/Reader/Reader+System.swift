@@ -1,8 +1,7 @@
 internal import CLaunchGuard
 
 extension Reader {
-    /// The system that the run began on; nil: an older version wrote the file, or the part is not
-    /// whole.
+    /// The system that the run began on; nil: the part is not whole.
     func system(_ problems: inout Problems) -> RunSystem? {
         var info = lg_system_info()
         info.size = UInt32(MemoryLayout<lg_system_info>.size)

@@ -155,10 +155,10 @@ static json_t *system_json(const struct full *full, const lg_system_info *info)
 static json_t *verdict_json(const lg_verdict *verdict)
 {
     static const char *const kinds[] = {
-        "no-run", "process-alive", "version-differs", "crash-record", "exit-mark", "stop-mark", "terminate-mark", "boot-differs",
+        "no-run", "process-alive", "crash-note", "crash-record", "exit-mark", "stop-mark", "terminate-mark", "boot-differs",
         "no-mark", "file-unreadable", "handled", "crash-mark", "exec", "dump-record", "tracer", "witness",
         "termination-announced", "restart-announced", "hang-mark", "oom-counter", "stop-timeout", "cpu-limit", "deadline",
-        "near-memory-limit", "kernel-log", "memory-share", "fork", "crash-note",
+        "near-memory-limit", "kernel-log", "memory-share", "fork",
     };
     json_t *object = json_object();
     unsigned evidence = (unsigned)verdict->evidence;
