@@ -12,8 +12,8 @@ extension Launch {
     ///   - context: name of the launch.
     ///   - stateDirectory: of the program, with the folder of its role if it has one.
     /// - Throws: ``LaunchGuardError/Code/notFound`` when there is no ledger or no such context in
-    ///   it; ``LaunchGuardError/Code/damaged``, ``LaunchGuardError/Code/newer`` or
-    ///   ``LaunchGuardError/Code/older`` for a ledger that cannot be read;
+    ///   it; ``LaunchGuardError/Code/damaged`` or ``LaunchGuardError/Code/newer`` for a ledger that
+    ///   cannot be read;
     ///   ``LaunchGuardError/Code/permission``, ``LaunchGuardError/Code/link`` or
     ///   ``LaunchGuardError/Code/system``.
     public static func info(of context: String, stateDirectory: String) throws(LaunchGuardError) -> LaunchInfo {

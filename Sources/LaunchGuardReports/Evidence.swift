@@ -3,7 +3,8 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     /// There was no run.
     case noRun = "no-run"
     case processAlive = "process-alive"
-    case versionDiffers = "version-differs"
+    /// It said itself that it had crashed.
+    case crashNote = "crash-note"
     case crashRecord = "crash-record"
     case exitMark = "exit-mark"
     case stopMark = "stop-mark"
@@ -36,6 +37,4 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     case memoryShare = "memory-share"
     /// It forked right before it was gone.
     case fork
-    /// It said itself that it had crashed.
-    case crashNote = "crash-note"
 }

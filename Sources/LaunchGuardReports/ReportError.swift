@@ -19,8 +19,6 @@ public struct ReportError: Error, Hashable, Sendable {
         public static let damaged = Code(rawValue: 11)
         /// The file is of a newer, incompatible version.
         public static let newer = Code(rawValue: 12)
-        /// The file is of an older version, in a form that is not read any more.
-        public static let older = Code(rawValue: 27)
         /// There is no such file or part.
         public static let notFound = Code(rawValue: 18)
         /// The file is of the other kind: a ledger instead of a run file or the other way round.
@@ -28,7 +26,7 @@ public struct ReportError: Error, Hashable, Sendable {
         /// The process ended before this part was committed.
         public static let incomplete = Code(rawValue: 25)
         /// This platform reads no files of LaunchGuard; Linux does.
-        public static let unsupported = Code(rawValue: 30)
+        public static let unsupported = Code(rawValue: 29)
 
         /// Short, stable name, for example "damaged".
         public var name: String { CLibrary.statusName(rawValue) }

@@ -31,7 +31,7 @@ extension RunReport {
         case .stopMark: "clean: it called lg_stop()"
         case .restartAnnounced: "clean: it announced that it would be started again"
         case .exec: "clean: it executed a program over itself"
-        case .exitMark, .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
+        case .exitMark, .witness, nil, .noRun, .processAlive, .crashRecord, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit, .deadline,
             .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
             "clean" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
@@ -44,7 +44,7 @@ extension RunReport {
         case .witness:
             "exit: exit status \(verdict.exitCode ?? 0)"
                 + (verdict.exitCode == 127 ? ", with which the loader ends a program that lacks a function" : "")
-        case .exitMark, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .stopMark, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
+        case .exitMark, nil, .noRun, .processAlive, .crashRecord, .stopMark, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
             .deadline, .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
             "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
@@ -57,7 +57,7 @@ extension RunReport {
         switch verdict.evidenceKind {
         case .stopTimeout: "stopped too slowly: \(askedWords), then \(wasSeenKilled ? "killed" : "gone without a mark")"
         case .terminationAnnounced: "terminated: it announced that it would end"
-        case .terminateMark, .witness, .dumpRecord, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .bootDiffers,
+        case .terminateMark, .witness, .dumpRecord, nil, .noRun, .processAlive, .crashRecord, .exitMark, .stopMark, .bootDiffers,
             .noMark, .fileUnreadable, .handled, .crashMark, .exec, .tracer, .restartAnnounced, .hangMark, .oomCounter, .cpuLimit, .deadline,
             .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
             bySignal(verdict)
@@ -102,7 +102,7 @@ extension RunReport {
                 + (identity?.cpuLimit.map { ", \($0.usedNanoseconds.durationText) of \($0.limitSeconds) s when last seen" } ?? "")
         case .deadline: deadlineSentence
         case .oomCounter: "killed: ended by SIGKILL; \(Self.anyOfTheGroup)"
-        case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
+        case .witness, nil, .noRun, .processAlive, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
             .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark,
             .stopTimeout, .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
             "killed: ended by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
@@ -170,7 +170,7 @@ extension RunReport {
         case .oomCounter: "ended without a trace: \(Self.anyOfTheGroup)"
         case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); what ended it is not known"
         case .fileUnreadable: "unknown: its run file is missing or damaged"
-        case .noMark, .handled, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers,
+        case .noMark, .handled, nil, .noRun, .processAlive, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers,
             .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .stopTimeout, .cpuLimit,
             .deadline, .kernelLog, .memoryShare, .crashNote:
             "ended without a trace: killed, or ended without exit(); a witness would have recorded which"

@@ -10,7 +10,7 @@ public struct Verdict: Codable, Hashable, Sendable {
     public var end: RunEnd
     /// A sentence without a full stop; its subject is the run.
     public var evidence: String
-    /// The same as a word; nil: of a later version, or from an earlier one.
+    /// The same as a word; nil: of a later version.
     public var evidenceKind: Evidence?
     /// For a crash or a termination.
     public var signal: RunSignal?

@@ -17,7 +17,7 @@ package enum ExitStatus: Int32 {
     case broken = 8
 
     package init(_ error: ReportError) {
-        self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound
+        self = error.code == .damaged || error.code == .newer ? .damaged : .nothingFound
     }
 
     package var code: ExitCode { ExitCode(rawValue) }

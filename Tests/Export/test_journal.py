@@ -189,13 +189,13 @@ class Systemd(JournalCase):
 class Entries(JournalCase):
     def test_ends_without_a_crash(self):
         """Stacks of a hang are shown, and nothing calls it a coredump."""
-        entries = self.entries(ROOT / "Tests/Golden/v1.3/live.lgrun")
+        entries = self.entries(ROOT / "Tests/Golden/live.lgrun")
         end = dict(entries[-1])
         self.assertEqual(end["MESSAGE_ID"].decode(), END)
         self.assertIn(b"\nStack trace of thread ", end["MESSAGE"])
         self.assertFalse([name for name in end if name.startswith("COREDUMP")])
         # A crash that the program told of itself has no signal that coredumpctl could show.
-        end = dict(self.entries(ROOT / "Tests/Golden/v1.9/noted.lgrun")[-1])
+        end = dict(self.entries(ROOT / "Tests/Golden/noted.lgrun")[-1])
         self.assertEqual((end["MESSAGE_ID"].decode(), end["LAUNCHGUARD_END"]), (END, b"crash"))
 
     def test_golden_files(self):

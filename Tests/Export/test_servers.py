@@ -535,7 +535,7 @@ class Hostile(ServerCase):
             self.assertIn("the damage leaves open which run this is", result.errors)
 
     def test_other_files(self):
-        for path in [ROOT / "Tests/Golden/v2.0/ledger.lg", "/dev/null", self.directory, self.directory / "none", pathlib.Path(__file__)]:
+        for path in [ROOT / "Tests/Golden/ledger.lg", "/dev/null", self.directory, self.directory / "none", pathlib.Path(__file__)]:
             for format in FORMATS:
                 result = self.export(format, "-o", self.file, path)
                 self.assertIn(result.status, (NOT_FOUND, DAMAGED), result)

@@ -35,8 +35,6 @@ static void dump_system(void)
 {
     lg_system_info system = LG_SYSTEM_INFO_INIT;
     lg_status status = lg_reader_system(reader, &system);
-    if (status == LG_ERR_NOT_FOUND)
-        return; /* a file of an older version */
     printf("\"system\":");
     if (status != LG_OK) {
         printf(status == LG_ERR_INCOMPLETE ? "null," : "\"damaged\",");
@@ -70,15 +68,15 @@ static int dump_run(void)
     UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, monotonic_ns), UNSIGNED(run, start_ticks), NUMBER(run, pid);
     UNSIGNED(run, uid), UNSIGNED(run, secondary), UNSIGNED(run, started), UNSIGNED(run, alive), NUMBER(run, exit_code);
     UNSIGNED(run, boottime_ns);
-    /* The fields that versions from 1.2 on added, printed where they exist. */
+    /* Most runs do not have these. */
     if (run.end_announced)
         printf("\"announced\":%u,", run.end_announced);
     if (run.wait_status)
         printf("\"witness_status\":%d,", run.wait_status);
-    LATER(run, announced_ns), LATER(run, witnessed), LATER(run, oom_known), LATER(run, oom_kills), LATER(run, oom_cgroup), LATER(run, hang_ns);
-    LATER(run, term_kept), LATER(run, term_alive_ns), LATER(run, cpu_near_ns), LATER(run, cpu_used_ns), LATER(run, cpu_limit_s);
-    LATER(run, memory_near_ns), LATER(run, memory_used), LATER(run, memory_limit), LATER(run, memory_own), LATER(run, forked_ns), LATER(run, crash_noted_ns);
-    LATER(run, attached), LATER(run, reported);
+    RARE(run, announced_ns), RARE(run, witnessed), RARE(run, oom_known), RARE(run, oom_kills), RARE(run, oom_cgroup), RARE(run, hang_ns);
+    RARE(run, term_kept), RARE(run, term_alive_ns), RARE(run, cpu_near_ns), RARE(run, cpu_used_ns), RARE(run, cpu_limit_s);
+    RARE(run, memory_near_ns), RARE(run, memory_used), RARE(run, memory_limit), RARE(run, memory_own), RARE(run, forked_ns), RARE(run, crash_noted_ns);
+    RARE(run, attached), RARE(run, reported);
     if (run.crash_type[0])
         TEXT(run, crash_type);
     NUMBER(run, term_signal), NUMBER(run, term_pid), UNSIGNED(run, term_uid), UNSIGNED(run, term_ns), UNSIGNED(run, healed_pages);
@@ -182,9 +180,9 @@ static void dump_crash(bool of_several)
         UNSIGNED(crash, stacks_cut);
     if (crash.siginfo_lost)
         UNSIGNED(crash, siginfo_lost);
-    LATER(crash, brief), LATER(crash, within), LATER(crash, exiting), LATER(crash, any_thread);
+    RARE(crash, brief), RARE(crash, within), RARE(crash, exiting), RARE(crash, any_thread);
     if (of_several)
-        LATER(crash, is_end);
+        RARE(crash, is_end);
     else if (!crash.is_end)
         abort();
     dump_messages(), dump_process(), dump_threads(), dump_memory();
@@ -201,7 +199,7 @@ static void dump_crash(bool of_several)
     printf("]}");
 }
 
-/* What version 1.4 added: all crashes, where there is more than one. */
+/* All crashes, where there is more than one. */
 static void dump_crashes(void)
 {
     uint32_t count = 0;
@@ -244,7 +242,6 @@ static void dump_modules(void)
     printf("],");
 }
 
-/* The fields that version 1.3 added, printed where they exist. */
 static void dump_fields(uint64_t index, const lg_log_entry *entry)
 {
     static lg_log_field field;
@@ -269,12 +266,12 @@ static void dump_log(void)
         return;
     }
     printf("\"log\":{");
-    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes), UNSIGNED(info, overwritten_entries), LATER(info, unknown);
+    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes), UNSIGNED(info, overwritten_entries), RARE(info, unknown);
     printf("\"entries\":[");
     for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++) {
         printf(i ? ",{" : "{");
         UNSIGNED(entry, sequence), UNSIGNED(entry, monotonic_ns), UNSIGNED(entry, lane), NUMBER(entry, tid), UNSIGNED(entry, level);
-        UNSIGNED(entry, cut), LATER(entry, damaged);
+        UNSIGNED(entry, cut), RARE(entry, damaged);
         dump_fields(i, &entry);
         printf("\"text\":"), json_text(entry.text, entry.size), putchar('}');
     }
@@ -315,7 +312,7 @@ static void dump_context(uint32_t index)
     UNSIGNED(context, good_runs), UNSIGNED(context, retry_runs), UNSIGNED(context, safe_crashes), UNSIGNED(context, report_after);
     UNSIGNED(context, repair_after), UNSIGNED(context, unknown_after), UNSIGNED(context, safe_crash_limit), UNSIGNED(context, launches);
     UNSIGNED(context, crashes), UNSIGNED(context, repairs);
-    LATER(context, window_ms), LATER(context, finish);
+    RARE(context, window_ms), RARE(context, finish);
     dump_ladder(index);
     printf("\"last_task\":"), json_text(context.last_task, strlen(context.last_task)), putchar('}');
 }
@@ -330,7 +327,7 @@ static void dump_timeline(uint32_t index)
     putchar('{');
     TEXT(run, uuid), TEXT(run, app_version), UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, duration_ns);
     UNSIGNED(run, launching), UNSIGNED(run, repairing), UNSIGNED(run, counted), UNSIGNED(run, attributed);
-    LATER(run, late), LATER(run, told), LATER(run, degraded);
+    RARE(run, late), RARE(run, told), RARE(run, degraded);
     if (run.reason[0])
         TEXT(run, reason);
     printf("\"events\":[");

@@ -17,11 +17,11 @@ void json_hex(const uint8_t *bytes, size_t size);
 
 #define NUMBER(from, name) printf("\"%s\":%lld,", #name, (long long)(from).name)
 #define UNSIGNED(from, name) printf("\"%s\":%llu,", #name, (unsigned long long)(from).name)
-#define LATER(from, name) ((from).name ? UNSIGNED(from, name) : 0)
+#define RARE(from, name) ((from).name ? UNSIGNED(from, name) : 0)
 #define TEXT(from, name) (printf("\"%s\":", #name), json_text((from).name, strlen((from).name)), putchar(','))
 
-/* The parts that version 1.1 added. Each part prints its key only where it exists, as golden files
- * of version 1.0 have none. */
+/* Each part prints its key only where it exists: a file for which there was little space lacks
+ * some. */
 void dump_messages(void);
 /* Of the crashed thread's walk by unwind tables, or of a walk of some threads. */
 struct threads;
@@ -30,10 +30,7 @@ void dump_process(void);
 void dump_threads(void);
 void dump_memory(void);
 void dump_stderr(void);
-/* The parts that version 1.3 added to the record. */
 void dump_annotations(void);
-
-/* The parts that version 1.3 added, where they exist. */
 void dump_pulse(void);
 void dump_snapshots(void);
 void dump_memory_snapshot(void);

@@ -131,7 +131,7 @@ static void dump_each_thread(const struct threads *of, uint32_t stored)
         }
         putchar('{');
         NUMBER(thread, tid), NUMBER(thread, how), NUMBER(thread, state), TEXT(thread, name), UNSIGNED(thread, blocked);
-        UNSIGNED(thread, pc), UNSIGNED(thread, sp), UNSIGNED(thread, stack_low), UNSIGNED(thread, stack_high), LATER(thread, cpu_ns);
+        UNSIGNED(thread, pc), UNSIGNED(thread, sp), UNSIGNED(thread, stack_low), UNSIGNED(thread, stack_high), RARE(thread, cpu_ns);
         printf("\"registers\":[");
         for (uint32_t k = 0; register_of(of, i, k, &value) == LG_OK; k++)
             printf("%s[\"%s\",%llu]", k ? "," : "", value.name, (unsigned long long)value.value);
@@ -152,7 +152,7 @@ void dump_threads(void)
         return;
     putchar('{');
     UNSIGNED(threads, complete), UNSIGNED(threads, listed), UNSIGNED(threads, captured), UNSIGNED(threads, masked);
-    UNSIGNED(threads, silent), UNSIGNED(threads, omitted), NUMBER(threads, error), UNSIGNED(threads, waited_ns), LATER(threads, crashed_cpu_ns);
+    UNSIGNED(threads, silent), UNSIGNED(threads, omitted), NUMBER(threads, error), UNSIGNED(threads, waited_ns), RARE(threads, crashed_cpu_ns);
     dump_each_thread(&of_crash, threads.stored);
     printf("},");
 }

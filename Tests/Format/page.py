@@ -110,11 +110,9 @@ class File:
         head = self.bytes[:HEADER.size]
         require(len(head) == HEADER.size and head[:8] in (b"\x89LGR\r\n\x1a\n", b"\x89LGL\r\n\x1a\n"), "magic")
         require(HEADER.get(head, "byte_order") == 0x01020304, "byte order")
-        major = 1 if head[3:4] == b"R" else 2
-        require(HEADER.get(head, "major") <= major and HEADER.get(head, "incompat_flags") == 0, "a newer version")
-        require(456 <= HEADER.get(head, "header_bytes") <= 4096 and HEADER.get(head, "crc") == crc32c(head[:HEADER.at("crc")]) and
-                HEADER.get(head, "section_count") <= 16, "header")
-        require(HEADER.get(head, "major") == major, "an older version")
+        require(HEADER.get(head, "major") <= 1 and HEADER.get(head, "incompat_flags") == 0, "a newer version")
+        require(HEADER.get(head, "major") == 1 and HEADER.size <= HEADER.get(head, "header_bytes") <= 4096 and
+                HEADER.get(head, "crc") == crc32c(head[:HEADER.at("crc")]) and HEADER.get(head, "section_count") <= 18, "header")
         self.kind = "run" if head[3:4] == b"R" else "ledger"
         self.sections = {}
         for i in range(HEADER.get(head, "section_count")):

@@ -3,7 +3,7 @@
  *
  * parts DIR HOW    a file DIR/HOW.lgrun; prints its path
  *
- * some    every part, small, as a crash would leave it: the golden file
+ * some    every part, small, as a crash would leave it
  * full    every part as large as the format allows
  * empty   every stage committed with nothing in it
  * bare    the handler was killed while the threads captured themselves: threads and stack memory,
@@ -11,19 +11,27 @@
  * lost    as some, but a SIGSEGV whose siginfo was lost, with a kind that no table knows
  * quit    as some, but a dump that SIGQUIT asked for
  * briefs  as some, and while that crash was with an earlier handler, one in that handler and one of
- *         another thread, of which the program died; one whose header is damaged: a golden file
- * later   no crash: the fields that version 1.2 added, owners and the rest of the state: a golden
- *         file
+ *         another thread, of which the program died; one whose header is damaged
+ * torn    as some, killed while bytes of standard error were replaced; a thread answered too late
+ * functions
+ *         as some, with the functions of the frames
+ * cpu     as some, with the CPU times of the threads
+ * later   no crash: an announced end, the word of a witness, a hang mark, owners
+ * near    no crash: memory near its limit, a SIGHUP that the program handled, a fork
+ * noted   no crash record: a crash that the program noted
  * fields  no crash: breadcrumbs with categories and fields, damaged ones, and ones of unknown
- *         kinds: a golden file
+ *         kinds
  * annotated, annotated-full
- *         no crash: annotations of every kind, a golden file; as many as there can be, as long as
- *         they can be
- * agent   no crash: the words of an agent: a golden file
- * executed  no crash: another program was executed: a golden file
- * guards  no crash: guard events of every kind, some damaged: a golden file
- * live    no crash: the fields that version 1.3 added, of a program that lives: hearts, deadlines
- *         and snapshots: a golden file
+ *         no crash: annotations of every kind; as many as there can be, as long as they can be
+ * agent   no crash: the words of an agent
+ * executed
+ *         no crash: another program was executed
+ * guards  no crash: guard events of every kind, some damaged
+ * system, system-full
+ *         no crash: the system that the run began on, as in all files; with a command line that
+ *         was cut, in a unit
+ * busy    no crash: the snapshot of a shortage of memory
+ * live    no crash: hearts, deadlines and the other snapshots, of a program that lives
  * hung    the same, killed during the snapshot of a hang; the snapshot of the deadline was never
  *         taken */
 #include <fcntl.h>
@@ -128,7 +136,8 @@ static void write_messages(const char *how)
     lg__run_commit(&run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages->text_size);
 }
 
-static bool has_cpu; /* of a file of version 1.11 */
+static bool has_cpu;            /* the system said how much CPU time the threads had used */
+static uint32_t asked = 1;      /* sequence of the crash or snapshot that asked the threads */
 
 static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
 {
@@ -137,6 +146,7 @@ static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t h
     thread->state = (unsigned char)state;
     thread->register_count = registers;
     memcpy(thread->name, name, strnlen(name, sizeof thread->name));
+    thread->sequence = asked;
     thread->cpu_ns = has_cpu ? UINT64_C(1000000000) * (slot + 1u) : 0;
     thread->blocked = how == LG_THREAD_MASKED ? UINT64_MAX : 1u << (SIGUSR1 - 1);
     if (registers) {
@@ -331,12 +341,10 @@ static void tear(void)
         run.tail->bytes[n % LG__TAIL_BYTES] = n < total ? (uint8_t)('a' + n % 26) : '#';
     atomic_store(&run.tail->total, total);
     atomic_store(&run.tail->begun, begun);
-    for (uint32_t slot = 0; slot < 3; slot++) {
-        struct lg__thread *thread = &run.slots[slot];
-        const size_t from = offsetof(struct lg__thread, tid);
-        thread->sequence = slot; /* not known, that of the crash, another */
-        thread->crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, walk) - from);
-    }
+    struct lg__thread *thread = &run.slots[2];
+    const size_t from = offsetof(struct lg__thread, tid);
+    thread->sequence = 2;
+    thread->crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, walk) - from);
 }
 
 static void write_modules(void)
@@ -557,7 +565,7 @@ static void annotate(const char *key, const char *value, bool redacts)
         abort();
 }
 
-static void write_annotations(bool most)
+static void annotate_all(bool most)
 {
     char key[LG__NAME_BYTES], large[600];
     memset(large, 'v', sizeof large);
@@ -594,6 +602,16 @@ static void write_annotations(bool most)
     }
 }
 
+static void write_annotations(void)
+{
+    annotate_all(false);
+}
+
+static void write_most_annotations(void)
+{
+    annotate_all(true);
+}
+
 static void write_heart(uint32_t index, int32_t tid, const char *name, uint32_t paused, uint64_t beat_ns, uint64_t hang_ns)
 {
     struct lg__heartbeat *heart = &run.pulse->heartbeats[index];
@@ -623,7 +641,7 @@ static struct lg__snapshot *write_snapshot(uint32_t kind, int32_t tid, const cha
     else
         lg__run_open_snapshots(&run);
     snapshot->kind = kind;
-    snapshot->sequence = kind + 6;
+    asked = snapshot->sequence = kind + 6;
     snapshot->tid = tid;
     memcpy(snapshot->name, name, strlen(name));
     snapshot->since_ns = since_ns;
@@ -639,7 +657,7 @@ static void count_snapshot(struct lg__snapshot *snapshot)
     atomic_store(&snapshot->counted, LG__COMMIT_COUNTS);
 }
 
-static void write_live(bool killed)
+static void write_snapshots(bool killed)
 {
     struct lg__thread *slots = run.snapshot_slots;
     struct lg__snapshot *hang = write_snapshot(LG_SNAPSHOT_HANG, 4711, "player", 5000000000u);
@@ -671,6 +689,16 @@ static void write_live(bool killed)
     atomic_store(&deadline->resolved_ns, 31000000000u);
 }
 
+static void write_live(void)
+{
+    write_snapshots(false);
+}
+
+static void write_hung(void)
+{
+    write_snapshots(true);
+}
+
 /* Memory ran short: one thread had used nearly all of the CPU time, one gave no answer. */
 static void write_busy(void)
 {
@@ -686,6 +714,13 @@ static void write_busy(void)
     count_snapshot(memory);
     atomic_store(&memory->resolved_ns, 9000000000u);
 }
+
+static const struct { const char *how; void (*write)(void); } without_crash[] = {
+    { "later", write_later }, { "near", write_near }, { "noted", write_noted }, { "executed", write_executed }, { "agent", write_agent },
+    { "guards", write_guards }, { "system", NULL }, { "system-full", NULL }, { "fields", write_fields },
+    { "annotated", write_annotations }, { "annotated-full", write_most_annotations }, { "busy", write_busy }, { "live", write_live },
+    { "hung", write_hung },
+};
 
 int main(int count, char **arguments)
 {
@@ -714,61 +749,14 @@ int main(int count, char **arguments)
     }
     atomic_store(&run.state->started, 1);
     write_modules();
-    if (strcmp(how, "later") == 0 || strncmp(how, "annotated", 9) == 0) {
-        if (strcmp(how, "later") == 0)
-            write_later();
-        else
-            write_annotations(strcmp(how, "annotated-full") == 0);
-        printf("%s\n", path);
-        return 0;
-    }
-    if (strcmp(how, "near") == 0) {
-        write_near();
-        printf("%s\n", path);
-        return 0;
-    }
-    if (strcmp(how, "noted") == 0) {
-        write_noted();
-        printf("%s\n", path);
-        return 0;
-    }
-    if (strcmp(how, "executed") == 0) {
-        write_executed();
-        printf("%s\n", path);
-        return 0;
-    }
-    if (strcmp(how, "agent") == 0) {
-        write_agent();
-        printf("%s\n", path);
-        return 0;
-    }
-    if (strcmp(how, "guards") == 0) {
-        write_guards();
-        printf("%s\n", path);
-        return 0;
-    }
-    if (strcmp(how, "system") == 0 || strcmp(how, "system-full") == 0) {
-        write_system(strcmp(how, "system-full") == 0);
-        printf("%s\n", path);
-        return 0;
-    }
-    if (strcmp(how, "fields") == 0) {
-        write_fields();
-        printf("%s\n", path);
-        return 0;
-    }
-    if (has_cpu && !full)
-        write_system(false);
-    if (strcmp(how, "busy") == 0) {
-        write_busy();
-        printf("%s\n", path);
-        return 0;
-    }
-    if (strcmp(how, "live") == 0 || strcmp(how, "hung") == 0) {
-        write_live(strcmp(how, "hung") == 0);
-        printf("%s\n", path);
-        return 0;
-    }
+    write_system(strcmp(how, "system-full") == 0);
+    for (size_t i = 0; i < sizeof without_crash / sizeof without_crash[0]; i++)
+        if (strcmp(how, without_crash[i].how) == 0) {
+            if (without_crash[i].write)
+                without_crash[i].write();
+            printf("%s\n", path);
+            return 0;
+        }
     write_tail();
     write_header(how);
     write_context();

@@ -217,7 +217,7 @@ def verdict(run, crash, pulse, same_boot):
     if died and crash["signal"] != 3 and is_traced(crash):
         return of_record(10, 14)
     if run.get("crash_noted_ns") and (not died or crash["signal"] == 3):
-        return made(3, 27, ns=run["crash_noted_ns"])
+        return made(3, 2, ns=run["crash_noted_ns"])
     status = run.get("witness_status", 0)
     witnessed, signal = run.get("witnessed", 0) == 1, 0
     if witnessed and os.WIFSIGNALED(status):

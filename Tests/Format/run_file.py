@@ -36,7 +36,7 @@ def read_run(file):
     run |= {name: uuid(IDENTITY.get(block, name)) for name in ("uuid", "boot_id")}
     run["build_id"] = IDENTITY.get(block, "build_id")[:id_size].hex()
     run["boottime_ns"] = IDENTITY.get(block, "boottime_ns")
-    run |= {name: value for name, value in later_state(state).items() if value}
+    run |= {name: value for name, value in rare_state(state).items() if value}
     run |= STATE.pick(state, "ended exit_code healed_pages ended_ns term_ns term_signal term_pid term_uid")
     run["started"] = int(STATE.get(state, "started") == 1)
     run["ended"] = run["ended"] if run["ended"] in (1, 2, 3) else 0
@@ -46,9 +46,7 @@ def read_run(file):
 
 
 def read_system(file):
-    """The system that the run began on; None where the version knows none."""
-    if 14 not in file.sections:
-        return None
+    """The system that the run began on; empty where the start was not complete."""
     block = part(file.block, 14, 0, SYSTEM.size)
     if block == "damaged" or SYSTEM.get(block, "commit") == 0:
         return block if block == "damaged" else {}
@@ -62,29 +60,26 @@ def read_system(file):
             {"command_line": block[line:line + size].decode("latin-1"), "command_line_cut": int(SYSTEM.get(block, "command_line_cut") == 1)})
 
 
-def later_state(state):
-    """The fields that versions from 1.2 on added. A field that is 0 does not exist, and is not
-    shown."""
-    later = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns term_kept term_alive_ns "
+def rare_state(state):
+    """Fields that most runs do not have: one that is 0 is not shown."""
+    rare = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns term_kept term_alive_ns "
                               "cpu_near_ns cpu_used_ns cpu_limit_s memory_near_ns memory_used memory_limit memory_own forked_ns "
                               "crash_noted_ns crash_type attached reported")
-    later["term_kept"] = int(later["term_kept"] == 1)
-    later["attached"] = int(later["attached"] == 1)
-    later["reported"] = later["reported"] if later["reported"] in (1, 2) else 0
-    later["crash_type"] = later["crash_type"] if later["crash_noted_ns"] else ""
+    rare["term_kept"] = int(rare["term_kept"] == 1)
+    rare["attached"] = int(rare["attached"] == 1)
+    rare["reported"] = rare["reported"] if rare["reported"] in (1, 2) else 0
+    rare["crash_type"] = rare["crash_type"] if rare["crash_noted_ns"] else ""
     for near, figures in (("cpu_near_ns", ("cpu_used_ns", "cpu_limit_s")), ("memory_near_ns", ("memory_used", "memory_limit", "memory_own"))):
-        if not later[near]:
-            later |= dict.fromkeys(figures, 0)
+        if not rare[near]:
+            rare |= dict.fromkeys(figures, 0)
     for says, others in (("announced", ["announced_ns"]), ("witnessed", ["witness_status"]), ("oom_known", ["oom_kills", "oom_cgroup"])):
-        if later[says] not in ((1, 2) if says == "announced" else (1,)):
-            later |= dict.fromkeys([says, *others], 0)
-    return later
+        if rare[says] not in ((1, 2) if says == "announced" else (1,)):
+            rare |= dict.fromkeys([says, *others], 0)
+    return rare
 
 
 def read_owner(file, index):
     """The thread of the task, and the names of the modules."""
-    if 9 not in file.sections:
-        return 0, []
     block = file.block(9, OWNER.size * index, OWNER.size)
     names, at = OWNER.get(block, "modules"), 0
     modules = []
@@ -456,7 +451,7 @@ def read_thread(slot, arch, sequence):
     thread = THREAD.pick(slot, "tid how state name blocked pc sp stack_low stack_high")
     count = THREAD.get(slot, "register_count")
     require(commit == 0x44524854 and count <= 40 and THREAD.get(slot, "crc") == crc32c(slot[8:424]), "thread")
-    if of and sequence and of != sequence:
+    if sequence and of != sequence:
         return None  # of an earlier crash or snapshot
     thread["state"] = thread["state"] if 33 <= thread["state"] <= 126 else 0
     names = {1: X86_64, 2: AARCH64}.get(arch, [])

@@ -1,7 +1,7 @@
 /* The reader under libFuzzer: built on request with `cmake --build BUILD --target fuzz-reader`,
  * where clang is found.
  *
- * fuzz-reader CORPUS Tests/Golden/v1.0 Tests/Golden/v1.1 Tests/Golden/v1.3 */
+ * fuzz-reader CORPUS Tests/Golden */
 #include "exercise.h"
 
 #include <fcntl.h>

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func everyAnnotationOfAFileIsRead() throws {
-        let report = try Reader(path: Sample.golden("v1.3/annotated.lgrun")).run()
+        let report = try Reader(path: Sample.golden("annotated.lgrun")).run()
         #expect(report.problems.isEmpty)
         let annotations = try #require(report.annotations)
         #expect(annotations.map(\.key) == ["cut", "document \u{1B}[31m\u{FFFD}", "empty", "password", "screen", "secret", "taken", "token"])
@@ -35,11 +35,11 @@ import Testing
         #expect([3, 5, 6, 7].allSatisfy { annotations[$0] == Annotation(redacted: annotations[$0].key) })
         #expect(report.redactedKeys == ["password", "secret", "taken", "token"])
         #expect(try JSONLine.value(RunReport.self, from: JSONLine.text(report)) == report)
-        #expect(try Reader(path: Sample.golden("v1.2/later.lgrun")).run().annotations == nil)
+        #expect(try Reader(path: Sample.golden("later.lgrun")).run().annotations == nil)
     }
 
     @Test func theToolShowsAnnotations() throws {
-        let text = try Tool.run(["inspect", Sample.golden("v1.3/annotated.lgrun")])
+        let text = try Tool.run(["inspect", Sample.golden("annotated.lgrun")])
         #expect(text.status == 0)
         #expect(text.output.contains(
             """
@@ -53,17 +53,11 @@ import Testing
               taken               (redacted)
               token               (redacted)\n
             """))
-        let json = try Tool.run(["inspect", "--json", Sample.golden("v1.3/annotated.lgrun")])
+        let json = try Tool.run(["inspect", "--json", Sample.golden("annotated.lgrun")])
         #expect(json.output.contains(#"{"isCut":false,"isRedacted":true,"key":"token"}"#))
         #expect(!(text.output + json.output).contains("swordfish") && !(text.output + json.output).contains("tuna"))
-        let verify = try Tool.run(["verify", Sample.golden("v1.3/annotated.lgrun")])
+        let verify = try Tool.run(["verify", Sample.golden("annotated.lgrun")])
         #expect(verify.status == 0 && verify.output.contains("8 keys, 6 with a value, 4 redacted"))
-    }
-
-    /// Where the places of annotations begin in a file: its section of kind 12.
-    private static func slots(in bytes: [UInt8]) -> Int? {
-        func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) } }
-        return (0..<16).map { 64 + 24 * $0 }.first { number($0) == 12 }.map { number($0 + 8) }
     }
 
     /// Every output of the tool about a state directory and a run.
@@ -109,7 +103,7 @@ import Testing
         // The value is shown while it is not redacted: the same file with every redaction flag
         // cleared.
         var changed = [UInt8](bytes)
-        let slots = try #require(Self.slots(in: changed))
+        let slots = try #require(changed.offset(ofSection: 12))
         for place in 0..<64 { changed.replaceSubrange(slots + 16 * place + 8..<slots + 16 * place + 12, with: [0, 0, 0, 0]) }
         let copy = try folder.write(changed, "unredacted.lgrun")
         let output = try Tool.run(["inspect", copy]).output
@@ -147,11 +141,11 @@ import Testing
     }
 
     @Test func redactedKeysAreReadByTheirNames() throws {
-        let path = Sample.golden("v1.3/annotated.lgrun")
+        let path = Sample.golden("annotated.lgrun")
         let redaction = try Reader(path: path).redaction()
         #expect(redaction.isKnown && redaction.keys == ["password", "secret", "taken", "token"])
         #expect(redaction.hides("token") && redaction.hides("password") && !redaction.hides("screen") && !redaction.hides("tokens"))
-        #expect(try Reader(path: Sample.golden("v1.2/later.lgrun")).redaction().isKnown, "an older file has no redacted key, and that is known")
+        #expect(try Reader(path: Sample.golden("later.lgrun")).redaction().isKnown, "a file without them has no redacted key, and that is known")
 
         // A redacted annotation that cannot be read may have any key; one that is not redacted
         // hides no key.
@@ -170,8 +164,8 @@ import Testing
     }
 
     @Test func bothSlotsOfADoubleKeyAreRedacted() throws {
-        var bytes = [UInt8](try Data(contentsOf: URL(filePath: Sample.golden("v1.3/annotated.lgrun"))))
-        let slots = try #require(Self.slots(in: bytes))
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: Sample.golden("annotated.lgrun"))))
+        let slots = try #require(bytes.offset(ofSection: 12))
         // Make the first slot, of "screen", name the value of the fifth.
         bytes.replaceSubrange(slots..<slots + 8, with: Array(bytes[(slots + 64)..<(slots + 72)]))
         let folder = try TemporaryFolder()

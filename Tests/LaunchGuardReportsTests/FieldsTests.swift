@@ -3,7 +3,7 @@ import Testing
 
 /// Breadcrumbs with a category and fields, from the golden file that has every kind of them.
 @Suite struct FieldsTests {
-    private let path = Sample.golden("v1.3/fields.lgrun")
+    private let path = Sample.golden("fields.lgrun")
 
     @Test func theModelHasFields() throws {
         let report = try Reader(path: path).run()

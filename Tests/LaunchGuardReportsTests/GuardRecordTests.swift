@@ -7,7 +7,7 @@ import Testing
 
 /// What guards left in a run file and in a ledger: the model, its rendering, and a real program.
 @Suite struct GuardRecordTests {
-    private static let path = Sample.golden("v1.13/guards.lgrun")
+    private static let path = Sample.golden("guards.lgrun")
 
     @Test func everyPartIsRead() throws {
         let report = try Reader(path: Self.path).run()
@@ -31,10 +31,10 @@ import Testing
     }
 
     @Test func filesWithoutGuardsAreAsEver() throws {
-        let report = try Reader(path: Sample.golden("v1.12/agent.lgrun")).run()
+        let report = try Reader(path: Sample.golden("agent.lgrun")).run()
         #expect(report.guards == nil && !report.isDegraded)
         #expect(!JSONLine.text(report).contains("guards") && !text { report.write(to: &$0) }.contains("guard"))
-        #expect(try Sample.crash().guards == nil, "a report of an earlier version is decoded")
+        #expect(try Sample.crash().guards == nil, "a report without them is decoded")
     }
 
     @Test func theSitesAreShown() throws {
@@ -65,14 +65,14 @@ import Testing
     }
 
     @Test func theTimelineNamesDegradedRuns() throws {
-        let ledger = try Reader(path: Sample.golden("v2.7/degraded.lg")).ledger()
+        let ledger = try Reader(path: Sample.golden("degraded.lg")).ledger()
         #expect(ledger.timeline.map(\.isDegraded) == [true, true, nil])
         #expect(ledger.timeline.map(\.counted) == [[], ["main"], []], "it counts as ever")
         let lines = text { ledger.write(to: &$0) }.lines
         #expect(lines.filter { $0.hasSuffix("; degraded: guards survived faults") }.count == 2)
         let again: LedgerReport = try JSONLine.value(from: JSONLine.text(ledger))
         #expect(again == ledger)
-        #expect(try Reader(path: Sample.golden("v2.6/late.lg")).ledger().timeline.allSatisfy { $0.isDegraded == nil })
+        #expect(try Reader(path: Sample.golden("late.lg")).ledger().timeline.allSatisfy { $0.isDegraded == nil })
     }
 
     // MARK: - A real program

@@ -49,7 +49,7 @@ import Testing
 
     @Test func evidenceHasTheOrderOfItsValues() {
         let values: [(lg_evidence, Evidence)] = [
-            (LG_EVIDENCE_NONE, .noRun), (LG_EVIDENCE_PROCESS_ALIVE, .processAlive), (LG_EVIDENCE_VERSION_DIFFERS, .versionDiffers),
+            (LG_EVIDENCE_NONE, .noRun), (LG_EVIDENCE_PROCESS_ALIVE, .processAlive), (LG_EVIDENCE_CRASH_NOTE, .crashNote),
             (LG_EVIDENCE_CRASH_RECORD, .crashRecord), (LG_EVIDENCE_EXIT_MARK, .exitMark), (LG_EVIDENCE_STOP_MARK, .stopMark),
             (LG_EVIDENCE_TERMINATE_MARK, .terminateMark), (LG_EVIDENCE_BOOT_DIFFERS, .bootDiffers), (LG_EVIDENCE_NO_MARK, .noMark),
             (LG_EVIDENCE_FILE_UNREADABLE, .fileUnreadable), (LG_EVIDENCE_HANDLED, .handled), (LG_EVIDENCE_CRASH_MARK, .crashMark),
@@ -58,7 +58,6 @@ import Testing
             (LG_EVIDENCE_HANG_MARK, .hangMark), (LG_EVIDENCE_OOM_COUNTER, .oomCounter), (LG_EVIDENCE_STOP_TIMEOUT, .stopTimeout),
             (LG_EVIDENCE_CPU_LIMIT, .cpuLimit), (LG_EVIDENCE_DEADLINE, .deadline), (LG_EVIDENCE_NEAR_MEMORY_LIMIT, .nearMemoryLimit),
             (LG_EVIDENCE_KERNEL_LOG, .kernelLog), (LG_EVIDENCE_MEMORY_SHARE, .memoryShare), (LG_EVIDENCE_FORK, .fork),
-            (LG_EVIDENCE_CRASH_NOTE, .crashNote),
         ]
         #expect(values.map { Int($0.0.rawValue) } == Array(0..<Evidence.allCases.count))
         #expect(values.map(\.1) == Evidence.allCases)

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func aCrashAfterExitSaysSo() throws {
-        var crash = try #require(try Reader(path: Sample.golden("v1.6/late.lgrun")).run().crash)
+        var crash = try #require(try Reader(path: Sample.golden("late.lgrun")).run().crash)
         #expect(crash.isExiting == true && crash.isOfAnyThread == nil && crash.kind == "abort.explicit")
         #expect(lines(of: crash).contains("the process had passed through exit() before"))
         #expect(!lines(of: crash).contains("arbitrary"))

@@ -16,7 +16,7 @@ import Testing
 
     /// The ledger that was made by hand, with one context; no runs.
     private func one(_ change: (inout LedgerContext) -> Void) throws -> [Substring] {
-        var ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
+        var ledger = try Reader(path: Sample.golden("story.lg")).ledger()
         ledger.contexts.removeLast()
         ledger.timeline = []
         ledger.contexts[0].suspects = []
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func theGoldenLedger() throws {
-        var ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
+        var ledger = try Reader(path: Sample.golden("story.lg")).ledger()
         ledger.path = "ledger.lg"
         #expect(text(ledger) == """
             org.example.ledgers 1.1
@@ -79,8 +79,8 @@ import Testing
               #8   2026-01-02T00:00:00Z  9.876 s   clean                           SH·     ·
                    because the process passed through exit() and left the mark with the status
               ── version 1.1 ──
-              #9   2026-01-02T03:00:00Z  unknown   upgrade                         ·       ·
-                   because the program's version or build id changed after the run
+              #9   2026-01-02T03:00:00Z  unknown   debugger                        ·       ·
+                   because a debugger was attached at the crash
               #10  2026-01-02T06:00:00Z  12.345 s  unknown                         T·      tn✗
                    because the process was gone without any mark: killed, or ended without exit()
               #11  2026-01-02T09:00:00Z  13.580 s  terminated SIGTERM              ‖+↻·    ‖»·
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func everythingOfTheGoldenLedgerIsInItsReport() throws {
-        let ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
+        let ledger = try Reader(path: Sample.golden("story.lg")).ledger()
         let main = ledger.contexts[0]
         #expect(main.mode == "normal" && !main.isHalted && !main.isDue && !main.isShadow && main.retryRuns == 10)
         #expect(main.ladder.map(\.impact) == [0, 10, 50, 90] && main.ladder.map(\.isBuiltIn) == [true, false, false, false])
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func anUpgradeFollowsACrash() throws {
-        let lines = text(try Reader(path: Sample.golden("v2.5/upgraded.lg")).ledger()).split(separator: "\n").map(String.init)
+        let lines = text(try Reader(path: Sample.golden("upgraded.lg")).ledger()).split(separator: "\n").map(String.init)
         #expect(lines.contains("            a repair is needed: 4 unexplained deaths"))
         let run = try #require(lines.firstIndex { $0.hasPrefix("  #1 ") })
         #expect(lines[run].contains("crash SIGSEGV fault.null_write") && lines[run].hasSuffix("r○↑"))
@@ -198,7 +198,7 @@ import Testing
         let underWay = try one { $0.rung = 3; $0.attempts = 1; $0.interruptions = 0 }
         #expect(underWay.contains("            │     last series 2026-01-03T00:00:00Z"))
         #expect(underWay.contains("        ▶   ╞═ 3  delete-database             impact 90   ●       destructive, by consent"))
-        var ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
+        var ledger = try Reader(path: Sample.golden("story.lg")).ledger()
         ledger.contexts[0].ladder[3].lastSeries = Timestamp(nanoseconds: .max)
         #expect(text(ledger).contains("throttled until 2554-07-21T23:34:33Z"))
         #expect(!text(ledger, now: Timestamp(nanoseconds: .max)).contains("throttled until"))
@@ -228,7 +228,7 @@ import Testing
     }
 
     @Test func allRunsAreShownUnlessAFewAreAskedFor() throws {
-        let ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
+        let ledger = try Reader(path: Sample.golden("story.lg")).ledger()
         let few = text(ledger, limit: 2)
         #expect(few.contains("timeline, oldest run first (12 older ones are not shown)\n"))
         #expect(few.contains("  ── version 1.1 ──\n  #13"))
@@ -245,7 +245,7 @@ import Testing
     }
 
     @Test func aFinishedLaunchIsNamedWhereItsRunFileExists() throws {
-        var ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
+        var ledger = try Reader(path: Sample.golden("story.lg")).ledger()
         ledger.timeline[4].finished = ["main"]
         ledger.timeline[0].finished = []
         let lines = text(ledger).split(separator: "\n")
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test func manyContextsStandBelowTheRun() throws {
-        var ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
+        var ledger = try Reader(path: Sample.golden("story.lg")).ledger()
         for number in 0..<14 {
             ledger.contexts.append(ledger.contexts[1])
             ledger.contexts[number + 2].name = "context number \(number)"
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test func colourIsForTerminals() throws {
-        let ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
+        let ledger = try Reader(path: Sample.golden("story.lg")).ledger()
         #expect(text(ledger, isColored: true).contains("\u{1B}[1;31m✗\u{1B}[0m"))
         #expect(!text(ledger).contains("\u{1B}"))
     }

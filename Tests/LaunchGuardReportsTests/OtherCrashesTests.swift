@@ -6,7 +6,7 @@ import Testing
 
 /// Several crashes of one run: the one that counts, and the output about the others.
 @Suite struct OtherCrashesTests {
-    private static let path = Sample.golden("v1.4/briefs.lgrun")
+    private static let path = Sample.golden("briefs.lgrun")
 
     @Test func everyCrashIsRead() throws {
         let report = try Reader(path: Self.path).run()

@@ -82,9 +82,9 @@ enum Sample {
                 with: #""standardError":{"text":"last \u001b[31mwords\nof it\n","totalBytes":82,"omittedBytes":60},"problems":["#))
     }
 
-    /// The golden file of the parts that version 1.1 of the format added.
+    /// The golden file with every part of a crash.
     static let goldenPath = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Golden/v1.1/parts.lgrun").path
+        .appending(path: "Golden/parts.lgrun").path
 
     /// The golden ledger that a program wrote, and the one that was made by hand.
     static func golden(_ name: String) -> String {
@@ -136,5 +136,13 @@ final class TemporaryFolder {
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(bytes).write(to: url)
         return url.path
+    }
+}
+
+extension [UInt8] {
+    /// The place of a section, by the table in the header.
+    func offset(ofSection kind: UInt8) -> Int? {
+        let table = stride(from: 64, to: 496, by: 24)
+        return table.first { self[$0] == kind }.map { at in self[at + 8..<at + 16].reversed().reduce(0) { $0 << 8 | Int($1) } }
     }
 }

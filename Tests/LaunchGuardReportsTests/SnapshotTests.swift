@@ -6,7 +6,7 @@ import Testing
 /// The parts of a run file about a living program: the model, and its rendering.
 @Suite struct SnapshotTests {
     private static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Golden/v1.3/live.lgrun").path(percentEncoded: false)
+        .appending(path: "Golden/live.lgrun").path(percentEncoded: false)
 
     @Test func everyPartIsRead() throws {
         let report = try Reader(path: Self.path).run()
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func theStacksOfAShortageNameTheBusyThread() throws {
-        let report = try Reader(path: Sample.golden("v1.11/busy.lgrun")).run()
+        let report = try Reader(path: Sample.golden("busy.lgrun")).run()
         #expect(report.problems.isEmpty)
         let memory = try #require(report.snapshots?.first)
         #expect(report.snapshots?.count == 1 && memory.kind == .memory && memory.threadID == 0 && memory.name == nil)
@@ -44,7 +44,7 @@ import Testing
         #expect(lines.contains("  thread 4714 \"away\", sleeping") && !lines.contains { $0.contains("which ") && $0.contains("thread 0") })
         let again: RunReport = try JSONLine.value(from: JSONLine.text(report))
         #expect(again == report)
-        #expect(try Reader(path: Sample.golden("v1.11/busy.lgrun")).summary().snapshots == report.snapshots)
+        #expect(try Reader(path: Sample.golden("busy.lgrun")).summary().snapshots == report.snapshots)
     }
 
     @Test func timesThatSayNothingHaveNoLine() {

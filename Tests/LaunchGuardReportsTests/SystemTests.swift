@@ -5,7 +5,7 @@ import Testing
 
 /// What a run began on: the model, and its rendering.
 @Suite struct SystemTests {
-    private let path = Sample.golden("v1.10/system.lgrun")
+    private let path = Sample.golden("system.lgrun")
 
     @Test func everyFieldIsRead() throws {
         let report = try Reader(path: path).run()
@@ -24,9 +24,12 @@ import Testing
         #expect(try Reader(path: path).summary().system == system)
     }
 
-    @Test func aFileOfAnOlderVersionHasNone() throws {
-        let report = try Reader(path: Sample.golden("v1.9/near.lgrun")).run()
-        #expect(report.system == nil && report.problems.isEmpty)
+    @Test func aRunThatEndedInItsStartHasNone() throws {
+        let folder = try TemporaryFolder()
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        bytes.replaceSubrange(1152..<1156, with: [0, 0, 0, 0])
+        let report = try Reader(path: try folder.write(bytes, "copy.lgrun")).run()
+        #expect(report.system == nil && report.problems.map(\.code) == ["incomplete"])
     }
 
     @Test func damageIsAProblemOfThisPartAlone() throws {

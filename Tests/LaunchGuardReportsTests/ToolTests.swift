@@ -97,20 +97,20 @@ import TestSupport
     }
 
     @Test func theNewestFilesAreShown() throws {
-        let ledger = try Tool.run(["inspect", Sample.golden("v2.0/ledger.lg")])
+        let ledger = try Tool.run(["inspect", Sample.golden("ledger.lg")])
         #expect(ledger.status == 0 && ledger.output.contains("trial: the normal launch is tried"))
-        let report: LedgerReport = try JSONLine.value(from: try Tool.run(["inspect", "--json", Sample.golden("v2.0/story.lg")]).output)
+        let report: LedgerReport = try JSONLine.value(from: try Tool.run(["inspect", "--json", Sample.golden("story.lg")]).output)
         #expect(report == (try Reader(path: report.path).ledger()))
-        let run = try Tool.run(["inspect", Sample.golden("v1.2/later.lgrun")])
+        let run = try Tool.run(["inspect", Sample.golden("later.lgrun")])
         #expect(run.output.contains("announced    that it would be started again, after 8.000 s\n"))
         #expect(run.output.contains("witness      another process waited for it: it was ended by SIGKILL\n"))
         #expect(run.output.contains("hang         it was hanging from 7.000 s after the start on\n"))
         #expect(run.output.contains("memory       the kernel had ended 3 processes of its cgroup before it started\n"))
         #expect(run.output.contains("context      sync: held for a repair, begun after 500.000 ms\n"))
         #expect(run.output.contains("          main: its own modules are libplayer.so, libcodec.so.2\n"))
-        let task = try Tool.run(["inspect", Sample.golden("v1.2/task.lgrun")])
+        let task = try Tool.run(["inspect", Sample.golden("task.lgrun")])
         #expect(task.output.contains(/context      main: launching after .*, not finished, in the task "work" of thread \d+, window 60000 ms/))
-        let verify = try Tool.run(["verify", Sample.golden("v2.0/story.lg")])
+        let verify = try Tool.run(["verify", Sample.golden("story.lg")])
         #expect(verify.status == 0 && verify.output.contains("2 contexts, 14 runs, 9536 bytes"))
     }
 
@@ -136,19 +136,19 @@ import TestSupport
         #expect(lines[0].contains("standStill()") && list.output.contains("\"place\":\"in "), "\(lines[0])")
     }
 
-    @Test func aLedgerOfTheOldFormIsNotRead() throws {
+    @Test func aLedgerOfANewerFormIsNotRead() throws {
         let folder = try TemporaryFolder()
-        var bytes = [UInt8](try Data(contentsOf: URL(filePath: Sample.golden("v2.0/story.lg"))))
-        bytes[12] = 1
-        let crc = CRC32C.of(bytes.prefix(448))
-        for index in 0..<4 { bytes[448 + index] = UInt8(truncatingIfNeeded: crc >> (8 * UInt32(index))) }
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: Sample.golden("story.lg"))))
+        bytes[12] = 2
+        let crc = CRC32C.of(bytes.prefix(496))
+        for index in 0..<4 { bytes[496 + index] = UInt8(truncatingIfNeeded: crc >> (8 * UInt32(index))) }
         let path = try folder.write(bytes, "ledger.lg")
         for command in ["inspect", "verify"] {
             let result = try Tool.run([command, path])
-            #expect(result.status == 3 && result.errors.contains("older version"))
+            #expect(result.status == 3 && result.errors.contains("newer, incompatible version"))
         }
         let directory = try Tool.run(["inspect", folder.path])
-        #expect(directory.status == 1 && directory.output.contains("ledger: older: a file was written by an older version"))
+        #expect(directory.status == 1 && directory.output.contains("ledger: newer: a file was written by a newer, incompatible version"))
     }
 
     @Test func theLogIsFiltered() async throws {

@@ -9,7 +9,7 @@ import Testing
         (.readOnly, "read-only"), (.noSpace, "no-space"), (.damaged, "damaged"), (.newer, "newer"), (.secondary, "secondary"),
         (.already, "already"), (.closed, "closed"), (.forked, "forked"), (.disabled, "disabled"), (.notFound, "not-found"),
         (.limit, "limit"), (.state, "state"), (.duplicate, "duplicate"), (.unprotected, "unprotected"), (.timeout, "timeout"),
-        (.failed, "failed"), (.incomplete, "incomplete"), (.restart, "restart"), (.older, "older"), (.interrupted, "interrupted"),
+        (.failed, "failed"), (.incomplete, "incomplete"), (.restart, "restart"), (.interrupted, "interrupted"),
         (.cancelled, "cancelled"), (.unsupported, "unsupported"), (.noAgent, "no-agent"),
     ])
     func everyCodeHasItsNameAndMessage(_ code: LaunchGuardError.Code, _ name: String) {

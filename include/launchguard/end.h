@@ -2,7 +2,6 @@
  *
  *  The first evidence that is found decides:
  *  - the process is alive;
- *  - the version or build id differs (only in the ledger's timeline);
  *  - a debugger was attached at the crash;
  *  - the program noted a crash by lg_crash_note(), and left no crash record of it;
  *  - a witness stored the wait status;
@@ -48,7 +47,7 @@
     X(LG_END_RUNNING, 12, "running")
 
 /** End of a run. LG_END_NONE: no run; LG_END_RUNNING: the run has not ended; LG_END_UPGRADE: only
- *  simulated, and in ledgers before 2.5, which hide the end of the run behind it. */
+ *  simulated. */
 typedef enum lg_end {
 #define LG_END_ENUM(identifier, value, name) identifier = value,
     LG_END_TABLE(LG_END_ENUM)
@@ -59,7 +58,7 @@ typedef enum lg_end {
 #define LG_EVIDENCE_TABLE(X) \
     X(LG_EVIDENCE_NONE, 0, "no run is known before this one") \
     X(LG_EVIDENCE_PROCESS_ALIVE, 1, "the process is alive") \
-    X(LG_EVIDENCE_VERSION_DIFFERS, 2, "the program's version or build id changed after the run") \
+    X(LG_EVIDENCE_CRASH_NOTE, 2, "the program itself said that it had crashed, by lg_crash_note()") \
     X(LG_EVIDENCE_CRASH_RECORD, 3, "the run file holds a crash record") \
     X(LG_EVIDENCE_EXIT_MARK, 4, \
       "the process passed through exit() and left the mark with the status") \
@@ -98,8 +97,7 @@ typedef enum lg_end {
     X(LG_EVIDENCE_MEMORY_SHARE, 25, \
       "the process had more than half of its cgroup's memory for itself when the kernel ended one of the group for lack of memory") \
     X(LG_EVIDENCE_FORK, 26, \
-      "the process forked a child during a launch and was gone right after without any mark, as the parent in daemon() is") \
-    X(LG_EVIDENCE_CRASH_NOTE, 27, "the program itself said that it had crashed, by lg_crash_note()")
+      "the process forked a child during a launch and was gone right after without any mark, as the parent in daemon() is")
 
 /** The evidence that decided an end. */
 typedef enum lg_evidence {

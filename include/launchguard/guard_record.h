@@ -50,8 +50,8 @@ LG_BEGIN
 
 /** The guard events of the run, counted.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND: guards were never started, there was no space for their events,
- *          or a file of an older version; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: guards were never started, or there was no space for their
+ *          events; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

@@ -29,9 +29,9 @@ LG_BEGIN
  *                          and `hold` are not used. NULL: those of the program's last launch.
  *  @param ret_info         with its size set; untouched on failure.
  *  @return LG_OK; LG_ERR_NOT_FOUND: no ledger there, or no such context in it; LG_ERR_OPTION;
- *          LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER; LG_ERR_PERMISSION; LG_ERR_LINK;
- *          LG_ERR_SYSTEM (errno); LG_ERR_STATE: a run file stands in the place of the ledger;
- *          LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT.
+ *          LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_SYSTEM (errno);
+ *          LG_ERR_STATE: a run file stands in the place of the ledger; LG_ERR_UNSUPPORTED: this is
+ *          not Linux; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored; opens files for reading only.
@@ -48,8 +48,8 @@ LG_API lg_status lg_launch_query(const char *state_directory, const char *contex
  *  @param context          name; NULL: all contexts.
  *  @return LG_OK; LG_ERR_NOT_FOUND: no ledger there, or no such context in it; LG_ERR_SECONDARY: a
  *          process with this ledger lives, which may be the caller; LG_ERR_ALREADY: other processes
- *          keep replacing the ledger; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
- *          LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_OWNER; LG_ERR_NOT_DIRECTORY; LG_ERR_READ_ONLY;
+ *          keep replacing the ledger; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_PERMISSION;
+ *          LG_ERR_LINK; LG_ERR_OWNER; LG_ERR_NOT_DIRECTORY; LG_ERR_READ_ONLY;
  *          LG_ERR_UNSUPPORTED: this is not Linux;
  *          LG_ERR_NO_SPACE; LG_ERR_LIMIT; LG_ERR_SYSTEM (errno); LG_ERR_STATE: a run file stands in
  *          the place of the ledger; LG_ERR_ARGUMENT.
@@ -68,7 +68,7 @@ LG_API lg_status lg_launch_reset(const char *state_directory, const char *contex
  *  @param context          name of the launch's context.
  *  @return LG_OK, also when the launch is finished already; LG_ERR_NOT_FOUND: no run of this pid
  *          there, or no such launch in it; LG_ERR_STATE: the launch is held, only time finishes
- *          it, or the process has ended; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
+ *          it, or the process has ended; LG_ERR_DAMAGED; LG_ERR_NEWER;
  *          LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to
  *          another user than its directory, or to another user than the caller, who is not root;
  *          LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT.

@@ -219,8 +219,7 @@ typedef struct lg_log_info {
     /** entries that were begun and not committed, or are damaged: skipped */
     uint64_t torn;
     uint64_t overwritten_bytes; /**< written since the start and overwritten since */
-    /** entries in those bytes; one less for each writer that was killed right behind an entry; 0
-     *  where an older version wrote the file */
+    /** entries in those bytes; one less for each writer that was killed right after an entry */
     uint64_t overwritten_entries;
     /** whole entries of a kind that this version does not know: skipped */
     uint64_t unknown;
@@ -250,7 +249,7 @@ LG_BEGIN
  *  @param path        a regular file; a link is not followed.
  *  @param ret_reader  to be closed with lg_reader_close(); untouched on failure.
  *  @return LG_OK; LG_ERR_DAMAGED: not such a file, or its header is damaged; LG_ERR_NEWER;
- *          LG_ERR_OLDER: a format that is no longer read; LG_ERR_LINK; LG_ERR_NOT_FOUND;
+ *          LG_ERR_LINK; LG_ERR_NOT_FOUND;
  *          LG_ERR_PERMISSION; LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux;
  *          LG_ERR_ARGUMENT.
  *
@@ -286,9 +285,9 @@ LG_API lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info);
 /** The system that the run began on.
  *
  *  @param ret_system  begin with LG_SYSTEM_INFO_INIT: `size` bytes are written, and `size` stays.
- *  @return LG_OK; LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_INCOMPLETE: the run ended
- *          before its start was complete; LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_OPTION: `size` is
- *          not that of this or an earlier version.
+ *  @return LG_OK; LG_ERR_INCOMPLETE: the run ended before its start was complete;
+ *          LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_OPTION: `size` is not that of this or an earlier
+ *          version.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

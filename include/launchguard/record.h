@@ -398,8 +398,8 @@ LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t ind
 
 /** The function of one frame of the DWARF walk, 0 ≤ index < stored.
  *
- *  @return as lg_reader_stack(); LG_ERR_NOT_FOUND: no table describes the frame, it is not one of
- *          the innermost 66, or a file of an older version.
+ *  @return as lg_reader_stack(); LG_ERR_NOT_FOUND: no table describes the frame, or it is not
+ *          one of the innermost 66.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -408,7 +408,7 @@ LG_API lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_functi
 
 /** One message, from 0: text of libc, the Swift runtime or a C++ exception.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a file of an older version;
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a brief record;
  *          LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
@@ -466,7 +466,7 @@ LG_API lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint
 /** The function of one frame of a thread's stack, 0 ≤ index < stored.
  *
  *  @return as lg_reader_thread_stack(); LG_ERR_NOT_FOUND: no table describes the frame, the stack
- *          was walked by frame pointers, it leaves no room, or a file of an older version.
+ *          was walked by frame pointers, or it leaves no room.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -498,8 +498,8 @@ LG_API lg_status lg_reader_memory_bytes(lg_reader *reader, uint32_t index, uint8
  *  @param buffer    may be NULL when `size` is 0; receives the text with a NUL, cut to fit.
  *  @param ret_size  bytes of the whole text, without a NUL.
  *  @param ret_cut   1: the record had no room for all of the map.
- *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or a file of an older version; LG_ERR_INCOMPLETE;
- *          LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, a brief record, or the file had no space for it;
+ *          LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -509,8 +509,8 @@ LG_API lg_status lg_reader_map(lg_reader *reader, char *buffer, size_t size, siz
 /** One figure of the process or of the system at the crash.
  *
  *  @param index  LG_RESOURCE_*.
- *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, a file of an older version, or no such figure;
- *          LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no such figure, no crash, a brief record, or the file had no
+ *          space for it; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

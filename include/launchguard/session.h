@@ -232,7 +232,7 @@ LG_BEGIN
  *  @return LG_OK: fully protected. There is a message only where the state directory belongs to
  *          another application, and a folder in it is used, or where the file system has no space
  *          for a whole run file: old runs have been deleted then, and this run's file is smaller.
- *          LG_ERR_DAMAGED, LG_ERR_NEWER, LG_ERR_OLDER: fully protected; the old ledger was unusable
+ *          LG_ERR_DAMAGED, LG_ERR_NEWER: fully protected; the old ledger was unusable
  *          and is kept aside.
  *          LG_ERR_SECONDARY: LG_PROTECTION_RECORD.
  *          LG_ERR_ALREADY: a session runs in this process, or was stopped; *ret_session is that
@@ -318,7 +318,7 @@ LG_API lg_status lg_crash_note(lg_session *session, const char *type);
  *  @param wait_status      from waitpid().
  *  @return LG_OK; LG_ERR_NOT_FOUND: no run of this pid there; LG_ERR_STATE: the process is alive;
  *          LG_ERR_ALREADY: a status is stored already, or a later start of the program has
- *          classified the run without it; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
+ *          classified the run without it; LG_ERR_DAMAGED; LG_ERR_NEWER;
  *          LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to
  *          another user than its directory, or to another user than the caller, who is not root;
  *          LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT, also for

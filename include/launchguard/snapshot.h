@@ -68,7 +68,7 @@ LG_BEGIN
 
 /** One thread with a heartbeat, from 0.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or a file of an older version; LG_ERR_DAMAGED;
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or there was no space; LG_ERR_DAMAGED;
  *          LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
@@ -87,7 +87,7 @@ LG_API lg_status lg_reader_deadline(lg_reader *reader, uint32_t index, lg_deadli
 
 /** The last snapshot of a kind.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND: none was taken, or a file of an older version; LG_ERR_DAMAGED;
+ *  @return LG_OK; LG_ERR_NOT_FOUND: none was taken, or there was no space; LG_ERR_DAMAGED;
  *          LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
@@ -135,7 +135,7 @@ LG_API lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind ki
 /** The function of one frame of a thread's stack, 0 ≤ index < stored.
  *
  *  @return as lg_reader_snapshot_stack(); LG_ERR_NOT_FOUND: no table describes the frame, the stack
- *          was walked by frame pointers, it leaves no room, or a file of an older version.
+ *          was walked by frame pointers, or it leaves no room.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

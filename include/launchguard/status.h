@@ -47,12 +47,10 @@
     X(LG_ERR_FAILED, 24, "failed", "the program's own callback reported a failure")                                    \
     X(LG_ERR_INCOMPLETE, 25, "incomplete", "this part was not committed before the process ended")                             \
     X(LG_ERR_RESTART, 26, "restart", "a repair succeeded that needs a restart of the program; exit, or execute the program again") \
-    X(LG_ERR_OLDER, 27, "older",                                                                                       \
-      "a file was written by an older version of LaunchGuard in a format that is no longer read; its counters start anew") \
-    X(LG_ERR_INTERRUPTED, 28, "interrupted", "the program is asked to end, or has announced its end; clean up and exit") \
-    X(LG_ERR_CANCELLED, 29, "cancelled", "the caller was cancelled, and did not wait any longer") \
-    X(LG_ERR_UNSUPPORTED, 30, "unsupported", "LaunchGuard protects programs on Linux alone; on this system the program runs as without it") \
-    X(LG_ERR_NO_AGENT, 31, "no-agent",                                                                                 \
+    X(LG_ERR_INTERRUPTED, 27, "interrupted", "the program is asked to end, or has announced its end; clean up and exit") \
+    X(LG_ERR_CANCELLED, 28, "cancelled", "the caller was cancelled, and did not wait any longer") \
+    X(LG_ERR_UNSUPPORTED, 29, "unsupported", "LaunchGuard protects programs on Linux alone; on this system the program runs as without it") \
+    X(LG_ERR_NO_AGENT, 30, "no-agent",                                                                                 \
       "no program launchguard-agent was found, or it cannot be executed; install it, or name it in agent_path: reports stay owed")
 
 /** Result of a call. */

@@ -11,7 +11,7 @@
 #include "store/digest.h"
 
 /* Changes with what goes into the digest. */
-static const uint8_t version_3[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '3' };
+static const uint8_t version_1[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '1' };
 
 /* What goes into the digest: lines of text. What has no room is left out. */
 struct inputs {
@@ -174,7 +174,7 @@ lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, cha
         if (end)
             file.verdict = *end;
         collect(&inputs, &file);
-        lg__digest_keyed(version_3, inputs.text, inputs.size, digest);
+        lg__digest_keyed(version_1, inputs.text, inputs.size, digest);
         lg__reader_hex(ret_hex, digest, sizeof digest);
     }
     lg__crashes_select(reader, selected);

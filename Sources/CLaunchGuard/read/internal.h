@@ -101,8 +101,8 @@ bool lg__reader_alive(lg_reader *reader);
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
 /* The modules that a context of the run owns, checked; the bytes behind the end of the list become
- * zero. LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED: out of bounds, or the list
- * has no end. A caller that asks for the context sees neither. */
+ * zero. LG_ERR_DAMAGED: out of bounds, or the list has no end. A caller that asks for the context
+ * does not see it. */
 lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner);
 /* One stage of the selected crash, checked; `size` is the capacity of `to`, the rest of it is
  * zeroed. Stores the committed bytes. LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not
@@ -122,7 +122,7 @@ lg_status lg__reader_crashed(const lg_reader *reader);
 lg_status lg__reader_recorded(const lg_reader *reader);
 
 /* Number and size of the places for brief records, read when the file is opened.
- * LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED. */
+ * LG_ERR_NOT_FOUND: the file had no space for them; LG_ERR_DAMAGED. */
 void lg__reader_briefs_open(lg_reader *reader);
 lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes);
 /* Bit i: the header of brief record i may be committed, which has to be looked at; clear: it is
@@ -174,7 +174,8 @@ lg_status lg__reader_function(const uint64_t *words, size_t count, uint32_t stor
 void lg__reader_walk_info(const struct lg__frames_head *head, uint32_t method, lg_stack_info *ret_info);
 /* Name of a register. */
 void lg__reader_register_name(uint32_t arch, uint32_t index, char to[8]);
-/* Whether the header names a section of a kind, be it out of bounds. */
+/* Whether the header names a section of a kind, be it out of bounds. A file for which there was
+ * little space lacks some (FORMAT.md, section 3). */
 bool lg__reader_has_section(const lg_reader *reader, uint32_t kind);
 /* One slot of the other threads: its first part, checked, and its walk when it has one. *ret_walk:
  * the state of the walk. LG_ERR_NOT_FOUND behind the last; LG_ERR_INCOMPLETE: not committed, but
@@ -198,8 +199,8 @@ void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thr
 lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register);
 lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, uint64_t *ret_pc);
 lg_status lg__reader_slot_function(const struct lg__thread *slot, uint32_t index, lg_function *ret_function);
-/* Head of a snapshot, and the place of its slots. LG_ERR_NOT_FOUND: a file of
- * an older version; LG_ERR_DAMAGED. */
+/* Head of a snapshot, and the place of its slots. LG_ERR_NOT_FOUND: the file had no space for it;
+ * LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots);
 /* Its two parts: LG_OK, LG_ERR_INCOMPLETE: not committed, LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot_head(struct lg__snapshot *snapshot);

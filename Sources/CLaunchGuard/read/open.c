@@ -13,9 +13,6 @@
 #include "store/crc32c.h"
 #include "store/header.h"
 
-/* A header may grow; this much of a larger one is enough. */
-#define HEADER_BYTES_MAX 4096u
-
 /* milliseconds; a start that takes a file has it for less than one */
 #define HOLD_TRIES 100
 
@@ -36,23 +33,9 @@ static lg_status read_header(lg_reader *reader)
     struct lg__header *header = &reader->header;
     if (!lg__reader_bytes(reader, 0, header, sizeof *header))
         return LG_ERR_DAMAGED;
-    if (memcmp(header->magic, LG__MAGIC_RUN, sizeof header->magic) == 0)
-        reader->kind = LG_FILE_RUN;
-    else if (memcmp(header->magic, LG__MAGIC_LEDGER, sizeof header->magic) == 0)
-        reader->kind = LG_FILE_LEDGER;
-    else
-        return LG_ERR_DAMAGED;
-    if (header->byte_order != LG__BYTE_ORDER_MARK)
-        return LG_ERR_DAMAGED;
-    uint16_t major = reader->kind == LG_FILE_RUN ? LG__RUN_MAJOR : LG__LEDGER_MAJOR;
-    if (header->major > major || header->incompat_flags)
-        return LG_ERR_NEWER;
-    /* The checksum is the last but one word before `header_bytes`; it has been there in every
-     * version. */
-    if (header->header_bytes < sizeof *header || header->header_bytes > HEADER_BYTES_MAX ||
-        header->crc != lg__header_crc(header) || header->section_count > LG__SECTIONS_MAX)
-        return LG_ERR_DAMAGED;
-    return header->major < major ? LG_ERR_OLDER : LG_OK;
+    reader->kind = memcmp(header->magic, LG__MAGIC_LEDGER, sizeof header->magic) == 0 ? LG_FILE_LEDGER : LG_FILE_RUN;
+    return reader->kind == LG_FILE_RUN ? lg__header_check(header, LG__MAGIC_RUN, LG__RUN_MAJOR)
+                                       : lg__header_check(header, LG__MAGIC_LEDGER, LG__LEDGER_MAJOR);
 }
 
 /* No start takes the file for another run while it is being read. A file that one has taken before

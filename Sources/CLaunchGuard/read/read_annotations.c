@@ -35,7 +35,7 @@ static uint64_t places_used(const lg_reader *reader)
     struct lg__annotation_slot slots[LG__ANNOTATIONS];
     uint64_t used = 0;
     if (!lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
-        return 0; /* a file of an older version */
+        return 0; /* there was no space for it */
     if (!lg__reader_block(reader, LG__SECTION_ANNOTATIONS, offsetof(struct lg__annotations, slots), slots, sizeof slots))
         return UINT64_MAX;
     for (uint32_t i = 0; i < LG__ANNOTATIONS; i++)
@@ -63,7 +63,7 @@ static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annota
     struct lg__annotation value;
     memset(ret_annotation, 0, sizeof *ret_annotation);
     if (at >= LG__ANNOTATIONS || !lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
-        return LG_ERR_NOT_FOUND; /* a file of an older version has none */
+        return LG_ERR_NOT_FOUND; /* there was no space for it */
     ret_annotation->redacted = 1;
     for (unsigned tries = 0; tries < TRIES; tries++) {
         /* The redaction mark is read before the value and after it. Before: a redacted slot keeps

@@ -133,8 +133,6 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
 
 lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner)
 {
-    if (!lg__reader_has_section(reader, LG__SECTION_OWNERS))
-        return LG_ERR_NOT_FOUND;
     struct lg__owner owner;
     if (!lg__reader_stable(reader, LG__SECTION_OWNERS, index * (uint64_t)sizeof owner, &owner, sizeof owner))
         return LG_ERR_DAMAGED;

@@ -141,8 +141,7 @@ static lg_status copy_stage(const lg_reader *reader, struct lg__reader_commit co
                             size_t rest_size, size_t *ret_size)
 {
     if (commit.commit == 0)
-        /* the writer had no room for it: an older version */
-        return commit.capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND;
+        return commit.capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND; /* there was no space */
     if (commit.commit != LG__COMMIT_STAGE + stage || commit.size > commit.capacity || commit.size > LG__STAGE_BYTES_MAX)
         return LG_ERR_DAMAGED;
     if (head_size)

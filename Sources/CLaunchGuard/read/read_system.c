@@ -10,8 +10,6 @@ static lg_status read_system(const lg_reader *reader, struct lg__system *ret_sys
 {
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
-    if (!lg__reader_has_section(reader, LG__SECTION_SYSTEM))
-        return LG_ERR_NOT_FOUND;
     struct lg__system system;
     const size_t from = offsetof(struct lg__system, invocation);
     if (!lg__reader_block(reader, LG__SECTION_SYSTEM, 0, &system, sizeof system))

@@ -10,7 +10,7 @@ static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *re
     if (status != LG_OK)
         return status;
     if (!lg__reader_has_section(reader, LG__SECTION_THREADS))
-        return LG_ERR_NOT_FOUND; /* a file of version 1.0 */
+        return LG_ERR_NOT_FOUND; /* there was no space for it */
     if (!lg__reader_places(reader, LG__SECTION_THREADS, &head, sizeof head, sizeof(struct lg__thread), LG__SLOTS_MAX))
         return LG_ERR_DAMAGED;
     const bool known = lg__reader_stage(reader, LG_STAGE_HEADER, &crash, sizeof crash, NULL) == LG_OK;
@@ -58,7 +58,7 @@ lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_sl
     if (commit != LG__COMMIT_THREAD || ret_thread->register_count > LG__REGISTERS_MAX ||
         ret_thread->crc != lg__crc32c(0, (const uint8_t *)ret_thread + from, offsetof(struct lg__thread, walk) - from))
         return LG_ERR_DAMAGED;
-    if (ret_thread->sequence && slots->sequence && ret_thread->sequence != slots->sequence)
+    if (slots->sequence && ret_thread->sequence != slots->sequence)
         return LG_ERR_INCOMPLETE; /* an answer that came too late for its own crash */
     *ret_walk = check_walk(ret_thread);
     return LG_OK;

@@ -46,7 +46,7 @@ static lg_status find_chunk(lg_reader *reader, uint32_t index, struct lg__chunk 
     if (status != LG_OK)
         return status;
     if (!lg__reader_has_section(reader, LG__SECTION_STACKS))
-        return LG_ERR_NOT_FOUND; /* a file of version 1.0 */
+        return LG_ERR_NOT_FOUND; /* there was no space for it */
     if (!lg__reader_section(reader, LG__SECTION_STACKS, &section) || section.size > LG__STACKS_BYTES_MAX)
         return LG_ERR_DAMAGED;
     if (index < reader->chunk_index)

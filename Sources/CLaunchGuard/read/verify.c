@@ -46,7 +46,7 @@ static void verify_record(lg_reader *reader, const char *record, struct check *c
         size_t size = 0;
         lg_status status = lg__reader_stage(reader, stages[i].stage, NULL, 0, &size);
         if (status == LG_ERR_NOT_FOUND)
-            continue; /* a file of an older version, or a brief record */
+            continue; /* there was no space for it, or a brief record */
         snprintf(name, sizeof name, "%s: %s", record, stages[i].name);
         if (status == LG_OK && check_content(reader, stages[i].stage) == LG_ERR_DAMAGED) {
             report_block(check, name, LG_ERR_DAMAGED, "a number in it is out of bounds");
@@ -66,7 +66,7 @@ static void verify_briefs(lg_reader *reader, struct check *check)
     uint32_t count, bytes, used = 0;
     lg_status status = lg__reader_briefs(reader, &count, &bytes);
     if (status == LG_ERR_NOT_FOUND)
-        return; /* a file of an older version */
+        return; /* there was no space for it */
     if (status != LG_OK) {
         report_block(check, "brief records", status, "bounds wrong");
         return;
@@ -171,7 +171,7 @@ static void verify_annotations(lg_reader *reader, struct check *check)
     lg_annotation annotation;
     uint32_t values = 0, redacted = 0, whole = 0;
     if (!lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
-        return; /* a file of an older version */
+        return; /* there was no space for it */
     for (uint32_t i = 0; i < LG__ANNOTATIONS; i++) {
         lg_status status = lg_reader_annotation(reader, i, &annotation);
         if (status == LG_ERR_NOT_FOUND)
@@ -193,17 +193,14 @@ static void verify_system(lg_reader *reader, struct check *check)
 {
     lg_system_info system = LG_SYSTEM_INFO_INIT;
     lg_status status = lg_reader_system(reader, &system);
-    if (status != LG_ERR_NOT_FOUND) /* a file of an older version */
-        report_block(check, "system", status,
-                     status == LG_OK ? "checksum right" : status == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
+    report_block(check, "system", status,
+                 status == LG_OK ? "checksum right" : status == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
 }
 
 static void verify_owners(lg_reader *reader, struct check *check)
 {
     char detail[160];
     bool whole = true;
-    if (!lg__reader_has_section(reader, LG__SECTION_OWNERS))
-        return; /* a file of an older version */
     for (uint32_t i = 0; i < LG__CONTEXTS; i++) {
         struct lg__owner owner;
         if (lg__reader_owner(reader, i, &owner) == LG_OK)
@@ -223,7 +220,7 @@ static void verify_pulse(lg_reader *reader, struct check *check)
     lg_deadline_info deadline;
     uint32_t heartbeats = 0, deadlines = 0;
     if (!lg__reader_has_section(reader, LG__SECTION_PULSE))
-        return; /* a file of an older version */
+        return; /* there was no space for it */
     while (lg_reader_heart(reader, heartbeats, &heart) == LG_OK)
         heartbeats++;
     while (lg_reader_deadline(reader, deadlines, &deadline) == LG_OK)
@@ -243,7 +240,7 @@ static void verify_snapshot(lg_reader *reader, uint32_t kind, const char *name, 
     if (status == LG_OK)
         status = lg_reader_snapshot(reader, (lg_snapshot_kind)kind, &info);
     if (status == LG_ERR_NOT_FOUND)
-        return; /* none was taken, or a file of an older version */
+        return; /* none was taken, or there was no space */
     if (status != LG_OK) {
         report_block(check, name, status, "commit word, bounds or checksum wrong");
         return;
@@ -272,7 +269,7 @@ static void verify_guards(lg_reader *reader, struct check *check)
     lg_guard_info site;
     lg_status status = lg_reader_guards(reader, &guards);
     if (status == LG_ERR_NOT_FOUND)
-        return; /* a file of an older version, or a program without guards */
+        return; /* a program without guards, or there was no space */
     for (uint32_t i = 0; i <= LG_GUARD_SITES_MAX; i++) {
         if (lg_reader_guard(reader, i, &site) != LG_OK || !site.damaged)
             continue;

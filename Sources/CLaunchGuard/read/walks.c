@@ -33,7 +33,6 @@ lg_status lg__reader_function(const uint64_t *words, size_t count, uint32_t stor
         return LG_ERR_NOT_FOUND;
     memcpy(&head, words + stored, sizeof head);
     const uint64_t *functions = words + stored + 1;
-    /* a file of an older version has there what it likes */
     if (index >= head.count || head.count > count - stored - 1 || head.count > LG__FUNCTIONS_MAX ||
         lg__crc32c(0, functions, head.count * sizeof function) != head.crc)
         return LG_ERR_NOT_FOUND;

@@ -330,10 +330,10 @@ static void evidence(struct lg__report *report, const void *of)
 }
 
 static const char *const evidences[] = {
-    "no-run", "process-alive", "version-differs", "crash-record", "exit-mark", "stop-mark", "terminate-mark", "boot-differs",
+    "no-run", "process-alive", "crash-note", "crash-record", "exit-mark", "stop-mark", "terminate-mark", "boot-differs",
     "no-mark", "file-unreadable", "handled", "crash-mark", "exec", "dump-record", "tracer", "witness",
     "termination-announced", "restart-announced", "hang-mark", "oom-counter", "stop-timeout", "cpu-limit", "deadline",
-    "near-memory-limit", "kernel-log", "memory-share", "fork", "crash-note",
+    "near-memory-limit", "kernel-log", "memory-share", "fork",
 };
 const struct lg__names lg__names_evidence = { "evidence", LG__SENTENCE("The evidence for an end."), evidences, sizeof evidences / sizeof evidences[0], "" };
 

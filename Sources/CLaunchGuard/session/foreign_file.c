@@ -63,17 +63,12 @@ bool lg__foreign_file_write(const struct lg__foreign_file *file, uint64_t at, co
 lg_status lg__foreign_file_header(const struct lg__foreign_file *file, const char magic[8], uint16_t major, struct lg__header *ret_header)
 {
     struct lg__header header;
-    if (!lg__foreign_file_read(file, 0, &header, sizeof header) || memcmp(header.magic, magic, sizeof header.magic) != 0 ||
-        header.byte_order != LG__BYTE_ORDER_MARK)
+    if (!lg__foreign_file_read(file, 0, &header, sizeof header))
         return LG_ERR_DAMAGED;
-    if (header.major > major || header.incompat_flags)
-        return LG_ERR_NEWER;
-    if (header.major < major)
-        return LG_ERR_OLDER;
-    if (header.header_bytes < sizeof header || header.crc != lg__header_crc(&header) || header.section_count > LG__SECTIONS_MAX)
-        return LG_ERR_DAMAGED;
-    *ret_header = header;
-    return LG_OK;
+    lg_status status = lg__header_check(&header, magic, major);
+    if (status == LG_OK)
+        *ret_header = header;
+    return status;
 }
 
 const struct lg__section *lg__foreign_file_section(const struct lg__foreign_file *file, const struct lg__header *header, uint32_t kind, size_t least)

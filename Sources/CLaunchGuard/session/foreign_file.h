@@ -28,7 +28,7 @@ void lg__foreign_file_close(const struct lg__foreign_file *file);
 bool lg__foreign_file_read(const struct lg__foreign_file *file, uint64_t at, void *to, size_t size);
 bool lg__foreign_file_write(const struct lg__foreign_file *file, uint64_t at, const void *from, size_t size);
 
-/* The header, checked. LG_ERR_DAMAGED, LG_ERR_NEWER, LG_ERR_OLDER. */
+/* The header, checked. LG_ERR_DAMAGED, LG_ERR_NEWER. */
 lg_status lg__foreign_file_header(const struct lg__foreign_file *file, const char magic[8], uint16_t major, struct lg__header *ret_header);
 /* A section of at least `least` bytes that lies within the file; NULL: there is none. */
 const struct lg__section *lg__foreign_file_section(const struct lg__foreign_file *file, const struct lg__header *header, uint32_t kind, size_t least);

@@ -140,7 +140,7 @@ static bool is_of_another(const char *directory, const char *app_id)
     snprintf(path, sizeof path, "%s/" LEDGER, directory);
     if (lg_reader_open(path, &reader) != LG_OK)
         return false;
-    bool other = lg_reader_ledger(reader, &info) == LG_OK && info.app_id[0] && strcmp(info.app_id, app_id) != 0;
+    bool other = lg_reader_ledger(reader, &info) == LG_OK && strcmp(info.app_id, app_id) != 0;
     lg_reader_close(reader);
     return other;
 }

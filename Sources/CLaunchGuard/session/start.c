@@ -253,7 +253,7 @@ static void account_last_run(struct lg_session *session, const struct lg__identi
 
 static bool is_usable(const struct lg_session *session, lg_status status)
 {
-    return session->ledger_alone || status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER;
+    return session->ledger_alone || status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER;
 }
 
 static struct lg__outbox *take_logger(const lg_options *options)

@@ -12,9 +12,9 @@
 #endif
 
 #define LG__RUN_MAJOR 1
-#define LG__RUN_MINOR 15
-#define LG__LEDGER_MAJOR 2
-#define LG__LEDGER_MINOR 7
+#define LG__RUN_MINOR 0
+#define LG__LEDGER_MAJOR 1
+#define LG__LEDGER_MINOR 0
 #define LG__BYTE_ORDER_MARK UINT32_C(0x01020304)
 
 #define LG__MAGIC_RUN "\x89LGR\r\n\x1a\n"
@@ -22,7 +22,7 @@
 
 #define LG__NAME_BYTES 64
 #define LG__BUILD_ID_BYTES 32
-#define LG__SECTIONS_MAX 16
+#define LG__SECTIONS_MAX 18 /* a run file of this version uses 16 */
 
 /* ---- Section 1: the header, at offset 0 of both kinds of file ---- */
 
@@ -80,7 +80,7 @@ static_assert(offsetof(struct lg__header, incompat_flags) == 24, "FORMAT.md, hea
 static_assert(offsetof(struct lg__header, section_count) == 28, "FORMAT.md, header");
 static_assert(offsetof(struct lg__header, total_bytes) == 32, "FORMAT.md, header");
 static_assert(offsetof(struct lg__header, sections) == 64, "FORMAT.md, header");
-static_assert(offsetof(struct lg__header, crc) == 448, "FORMAT.md, header");
-static_assert(sizeof(struct lg__header) == 456, "FORMAT.md, header");
+static_assert(offsetof(struct lg__header, crc) == 496, "FORMAT.md, header");
+static_assert(sizeof(struct lg__header) == 504, "FORMAT.md, header");
 
 #endif

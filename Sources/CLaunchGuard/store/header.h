@@ -2,6 +2,7 @@
 #ifndef LG_STORE_HEADER_H
 #define LG_STORE_HEADER_H
 
+#include "launchguard/status.h"
 #include "store/format.h"
 
 /* Run files and ledgers have a version each. */
@@ -16,5 +17,9 @@ void lg__header_write(struct lg__header *header, const char magic[8], struct lg_
 
 /* The value that its `crc` must have. */
 uint32_t lg__header_crc(const struct lg__header *header);
+
+/* Whether a header is that of a file with this magic, which a reader of `major` can read: LG_OK;
+ * LG_ERR_NEWER: a larger major, or a flag that forbids it; LG_ERR_DAMAGED. */
+lg_status lg__header_check(const struct lg__header *header, const char magic[8], uint16_t major);
 
 #endif

@@ -86,7 +86,7 @@ static bool claim_primary(struct lg__hot *hot, uint64_t self, const uint8_t boot
  * $STATE_DIRECTORY. Their counters have nothing to do with each other. */
 static bool is_of_another(const struct lg__ledger_payload *payload, const char *app_id)
 {
-    return payload->app_id[0] && strncmp(payload->app_id, app_id, sizeof payload->app_id) != 0;
+    return strncmp(payload->app_id, app_id, sizeof payload->app_id) != 0;
 }
 
 /* The use of an existing file. */
@@ -96,14 +96,9 @@ static lg_status judge_file(int file, const struct stat *info, struct lg__header
         return LG_ERR_DAMAGED;
     if (pread(file, ret_header, sizeof *ret_header, 0) != (ssize_t)sizeof *ret_header)
         return LG_ERR_DAMAGED;
-    if (memcmp(ret_header->magic, LG__MAGIC_LEDGER, sizeof ret_header->magic) != 0 || ret_header->byte_order != LG__BYTE_ORDER_MARK)
-        return LG_ERR_DAMAGED;
-    if (ret_header->major > LG__LEDGER_MAJOR || ret_header->incompat_flags)
-        return LG_ERR_NEWER;
-    if (ret_header->crc != lg__header_crc(ret_header))
-        return LG_ERR_DAMAGED;
-    if (ret_header->major < LG__LEDGER_MAJOR)
-        return LG_ERR_OLDER;
+    lg_status status = lg__header_check(ret_header, LG__MAGIC_LEDGER, LG__LEDGER_MAJOR);
+    if (status != LG_OK)
+        return status;
     if (info->st_size != LEDGER_BYTES || ret_header->total_bytes != LEDGER_BYTES ||
         memcmp(ret_header->sections, sections, sizeof sections) != 0)
         return LG_ERR_DAMAGED;
@@ -135,14 +130,6 @@ static uint64_t usable_ordinal(uint64_t next)
     return next > 0 && next < UINT32_MAX ? next : 1;
 }
 
-/* Number of the next run by the hot page, which has been in the same place in every version. */
-static uint64_t ordinal_of(int file)
-{
-    uint64_t next;
-    off_t at = (off_t)(HOT_AT + offsetof(struct lg__hot, next_ordinal));
-    return pread(file, &next, sizeof next, at) == (ssize_t)sizeof next ? usable_ordinal(next) : 1;
-}
-
 /* So many unusable ledgers are kept aside; the oldest give way. */
 #define ASIDE_MAX 2
 #define ASIDE_NAME_BYTES 80
@@ -150,7 +137,7 @@ static uint64_t ordinal_of(int file)
 /* The time in the name of a ledger that is kept aside; 0: another file. */
 static uint64_t aside_time(const char *name)
 {
-    static const char *const kinds[] = { NAME ".damaged-", NAME ".newer-", NAME ".older-" };
+    static const char *const kinds[] = { NAME ".damaged-", NAME ".newer-" };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
             return strtoull(name + strlen(kinds[i]), NULL, 10);
@@ -181,7 +168,7 @@ static void delete_aside(int directory)
 /* Give an unusable file another name. It keeps its lock, which is harmless there. */
 static bool move_aside(int directory, const char *path, lg_status why, char ret_name[ASIDE_NAME_BYTES], struct lg__problem *problem)
 {
-    const char *how = why == LG_ERR_NEWER ? "newer" : why == LG_ERR_OLDER ? "older" : "damaged";
+    const char *how = why == LG_ERR_NEWER ? "newer" : "damaged";
     snprintf(ret_name, ASIDE_NAME_BYTES, NAME ".%s-%llu", how, (unsigned long long)lg__os_clock_ns(CLOCK_REALTIME));
     if (renameat(directory, NAME, directory, ret_name) == 0)
         return true;
@@ -198,13 +185,9 @@ static void move_back(int directory, const char *name)
 
 static void say_aside(const char *path, const char *name, lg_status why, bool kept, struct lg__problem *problem)
 {
-    if (why == LG_ERR_OLDER)
-        lg__problem_say(problem, why, "%s: the ledger was written by an older version of LaunchGuard in a format that is no longer read; it is "
-                        "kept as %s, and counting starts anew. Nothing needs to be done.", path, name);
-    else
-        lg__problem_say(problem, why, "%s: %s; it is kept as %s, and %s. Nothing needs to be done; send the kept file with a report.", path,
-                        why == LG_ERR_NEWER ? "the ledger was written by a newer, incompatible version of LaunchGuard" : "the ledger was damaged",
-                        name, kept ? "its counters were taken over" : "counting starts anew");
+    lg__problem_say(problem, why, "%s: %s; it is kept as %s, and %s. Nothing needs to be done; send the kept file with a report.", path,
+                    why == LG_ERR_NEWER ? "the ledger was written by a newer, incompatible version of LaunchGuard" : "the ledger was damaged",
+                    name, kept ? "its counters were taken over" : "counting starts anew");
 }
 
 static lg_status create_ledger(int directory, const char *path, const char *app_id, struct lg__ledger *ledger, uint64_t next_ordinal,
@@ -314,8 +297,8 @@ static lg_status open_once(int directory, const char *path, const char *app_id, 
         let_go(ledger, LG_OK);
         return replace_ledger(directory, path, app_id, ledger, LG_ERR_DAMAGED, next, process, problem);
     }
-    if (status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER) {
-        uint64_t next = status == LG_ERR_OLDER ? ordinal_of(file) : 1;
+    if (status == LG_ERR_DAMAGED || status == LG_ERR_NEWER) {
+        uint64_t next = 1;
         if (status == LG_ERR_DAMAGED && (ledger->generation = salvage(file, &ledger->payload)) != 0)
             next = usable_ordinal(ledger->payload.last_ordinal + 1);
         close(file);

@@ -31,12 +31,12 @@ uint64_t lg__ledger_process(pid_t pid, uint64_t start_ticks, const uint8_t boot_
 bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16]);
 
 /* Open the ledger of a state directory and become its primary if no living process is, unless
- *  `process` is 0; create it where there is none. A damaged, newer or older one is kept aside under
- *  another name, and its readable parts are taken over; of an older one the number of the next run.
+ *  `process` is 0; create it where there is none. A damaged or newer one is kept aside under
+ *  another name, and its readable parts are taken over.
  *
  *  @param ret_ledger  zeroed memory; of its payload only what is used is touched.
- *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or
- *          LG_ERR_OLDER: usable, a fresh file in place of the unusable one (problem says which);
+ *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER:
+ *          usable, a fresh file in place of the unusable one (problem says which);
  *          LG_ERR_STATE: it belongs to another application and is as it was, no problem is noted;
  *          any other: no ledger. */
 lg_status lg__ledger_open(int directory, const char *path, const char *app_id, uint64_t process, const uint8_t boot_id[16],

@@ -59,9 +59,6 @@ extension LaunchGuardError.Code {
     public static let incomplete = Self(LG_ERR_INCOMPLETE)
     /// A repair succeeded that needs a restart of the program. C: `LG_ERR_RESTART`.
     public static let restart = Self(LG_ERR_RESTART)
-    /// A file was written by an older version in a format that is no longer read. C:
-    /// `LG_ERR_OLDER`.
-    public static let older = Self(LG_ERR_OLDER)
     /// The program is asked to end, or has announced its end. C: `LG_ERR_INTERRUPTED`.
     public static let interrupted = Self(LG_ERR_INTERRUPTED)
     /// The task of the caller was cancelled. C: `LG_ERR_CANCELLED`.

@@ -9,7 +9,7 @@ enum CallFailure {
         Output.complain("\(directory.path): \(words ?? error.message)")
         return switch error.code {
         case .state, .already, .secondary: ExitStatus.refused.code
-        case .damaged, .newer, .older: ExitStatus.damaged.code
+        case .damaged, .newer: ExitStatus.damaged.code
         default: ExitStatus.nothingFound.code
         }
     }

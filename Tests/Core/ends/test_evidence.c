@@ -440,12 +440,12 @@ static void test_several_crashes(void **state)
         { .name = "of its thread", .phase = LG_PHASE_LAUNCHING, .task = "task", .task_tid = 4712 },
     };
     struct lg__last_run last;
-    lg__evidence_read(GOLDEN "/v1.4/briefs.lgrun", false, false, &last);
+    lg__evidence_read(GOLDEN "/briefs.lgrun", false, false, &last);
     assert_true(last.readable && last.has_tid);
     assert_int_equal(last.verdict.end, LG_END_CRASH);
     assert_int_equal(last.verdict.signal, SIGBUS);
     assert_int_equal(last.tid, 4712);
-    assert_int_equal(lg_reader_open(GOLDEN "/v1.4/briefs.lgrun", &reader), LG_OK);
+    assert_int_equal(lg_reader_open(GOLDEN "/briefs.lgrun", &reader), LG_OK);
     assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
     assert_int_equal(lg__attribution_of(reader, &crash, contexts, 3), 1u << 1);
     contexts[1].phase = LG_PHASE_FINISHED;

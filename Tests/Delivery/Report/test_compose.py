@@ -16,7 +16,7 @@ DUMP = os.environ["COMPOSE_DUMP"]
 FAULTS = os.environ["FAULTS"]
 SECRETS = os.environ["SECRETS"]
 TOOL = os.environ.get("TOOL", os.path.join(ROOT, ".build/debug/launchguard"))
-GOLDEN = sorted(glob.glob(os.path.join(ROOT, "Tests/Golden/*/*.lgrun")))
+GOLDEN = sorted(glob.glob(os.path.join(ROOT, "Tests/Golden/*.lgrun")))
 BRIEF_MAX, FULL_MAX, BREADCRUMBS_MAX, FRAMES_MAX = 4096, 4 << 20, 200, 24
 INTEGER_MAX = (1 << 63) - 1  # of a number that a damaged file has
 
