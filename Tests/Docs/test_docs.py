@@ -66,22 +66,17 @@ class Documents(unittest.TestCase):
         self.assertGreater(functions, 30)
 
     def test_the_tests_of_the_ways_to_end_are_there(self):
-        """docs/ENDS.md names a test for every way: "file or room: `test_name`, `test_name`"."""
-        named = 0
-        for row in (ROOT / "docs/ENDS.md").read_text().splitlines():
-            cells = [cell.strip() for cell in row.strip("|").split("|")]
-            if not row.startswith("|") or len(cells) != 6 or cells[0] in ("way", "---"):
-                continue
-            found = re.findall(r"(\w+): ((?:`test_\w+`(?:, )?)+)", cells[5])
-            self.assertTrue(found or re.fullmatch(r"[a-z, ]+", cells[5]), f"no test: {row}")
+        """docs/ENDS.md names a test for each rule and each death: "file: `test_name`"."""
+        rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in (ROOT / "docs/ENDS.md").read_text().splitlines() if row.startswith("|")]
+        rows = [row for row in rows if len(row) == 9 and row[0] not in ("#", "death", "---")]
+        self.assertGreater(len(rows), 50)
+        for row in rows:
+            found = re.findall(r"(\w+): ((?:`test_\w+`(?:, )?)+)", row[-1])
+            self.assertTrue(found or row[-1] == "survives", f"no test: {row}")
             for file, names in found:
-                paths = [*TESTS.glob(f"Core/*/test_{file}.c")] or [*TESTS.glob(f"Core/{file}/test_*.c")]
-                paths = paths or [*TESTS.glob(f"Preload/test_{file}.py")] or [*TESTS.glob(f"Run/{file}.py")]
-                text = "".join(path.read_text() for path in paths)
+                text = "".join(path.read_text() for path in (*TESTS.glob(f"Core/*/test_{file}.c"), *TESTS.glob(f"Preload/test_{file}.py")))
                 for name in re.findall(r"test_\w+", names):
-                    named += 1
-                    self.assertRegex(text, rf"\({name}\)|def {name}\(", f"{file} has no {name}")
-        self.assertGreater(named, 30)
+                    self.assertRegex(text, rf"void {name}\(|def {name}\(", f"{file} has no {name}")
 
     def test_the_page_for_those_from_elsewhere_names_what_is_there(self):
         """docs/FROM-OTHERS.md: every function, constant, option and command of ours."""
@@ -97,19 +92,6 @@ class Documents(unittest.TestCase):
             self.assertRegex(manual, r"\b%s\b" % command)
         for name in set(re.findall(r"export --format (\w+)", page)):
             self.assertIn("| `%s` |" % name, (ROOT / "docs/EXPORT.md").read_text())
-
-    def test_the_tests_of_what_survives_are_there(self):
-        """docs/SURVIVES.md names tests for every death: "survives; file: `test_name`"."""
-        rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in (ROOT / "docs/SURVIVES.md").read_text().splitlines() if row.startswith("|")][2:]
-        self.assertGreater(len(rows), 15)
-        for row in rows:
-            self.assertEqual(len(row), 9, row)
-            found = re.findall(r"(\w+): ((?:`test_\w+`(?:, )?)+)", row[-1])
-            self.assertTrue(found or row[-1] == "survives", f"no test: {row}")
-            for file, names in found:
-                text = "".join(path.read_text() for path in TESTS.glob(f"Core/*/test_{file}.c"))
-                for name in re.findall(r"test_\w+", names):
-                    self.assertTrue(f"void {name}(" in text, f"{file} has no {name}")
 
     def test_the_tests_of_the_limits_of_guards_are_there(self):
         """docs/GUARDS.md names a test for every limit: `test_program`, `test_name` or a suite."""
@@ -133,6 +115,26 @@ class Documents(unittest.TestCase):
                           (ROOT / "Sources/CLaunchGuard/capture/crash_next.c").read_text())
         self.assertGreater(len(code), 15)
         self.assertEqual(page, [(source.lower(), event.lower(), case, to.lower()) for source, event, case, to in code])
+
+    def test_the_rules_of_an_end_are_those_of_the_code(self):
+        """docs/ENDS.md, Rules, and Sources/CLaunchGuard/read/judge.c; the facts and what goes with
+        an end have the same names in docs/FORMAT.md."""
+        core = ROOT / "Sources/CLaunchGuard/read"
+        def words(of):
+            return "–" if of in ("NO", "NOTHING") else ", ".join(name.lower().replace("_", " ") for name in of.split(" | "))
+        table = re.search(r"rows\[\] = \{\n(.*?)\n\};", (core / "judge.c").read_text(), re.S)[1].splitlines()
+        code = [re.fullmatch(r" +ROW\((.+), (.+), (\w+), (\w+), (\w+), (\w+), (true|false)\),", line).groups() for line in table]
+        self.assertGreater(len(code), 30)
+        page = [[cell.strip() for cell in row.strip("|").split("|")] for row in re.findall(r"^\| E\d+ \|.*", (ROOT / "docs/ENDS.md").read_text(), re.M)]
+        self.assertEqual([row[:-1] for row in page],
+                         [[f"E{number}", *map(words, row[:-1]), "yes" if row[-1] == "true" else "–"] for number, row in enumerate(code, 1)])
+        section = (ROOT / "docs/FORMAT.md").read_text().split("\n## 11. ")[1].split("\n## ")[0]
+        def column(head):
+            return {name for row in re.findall(r"^\| ([a-z0-9, ]+) \|", section.split(f"| {head} |")[1].split("\n\n")[0], re.M) for name in row.split(", ")}
+        header = (core / "judge.h").read_text()
+        self.assertEqual(column("fact | holds if"), {words(name) for name in re.findall(r" X\(([A-Z_\d]+)\)", header)})
+        for head, prefix in (("with | the end has", "WITH"), ("time | of the end", "AT")):
+            self.assertEqual(column(head), {words(name) for name in re.findall(rf"^    LG__{prefix}_(\w+)", header, re.M)} - {"–"})
 
     def test_the_page_of_orders_names_what_is_there(self):
         """docs/CONCURRENCY.md: every file with an atomic is named, and what is named exists."""

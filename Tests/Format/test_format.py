@@ -80,9 +80,10 @@ class Page(unittest.TestCase):
         self.assertGreater(len(events), 13)
         table = page.PAGE.read_text(encoding="utf-8").split("| event | the launch |")[1].split("\n\n")[0]
         self.assertEqual(events, re.findall(r"^\| (\d+) \|", table, re.M))
-        numbers = re.findall(r"X\(LG_EVIDENCE_\w+, (\d+), ", text)
-        table = page.PAGE.read_text(encoding="utf-8").split("| evidence | the run |")[1].split("\n\n")[0]
-        self.assertEqual(numbers, re.findall(r"^\| (\d+) \|", table, re.M))
+        evidence = [(number, name.lower().replace("_", " ")) for name, number in re.findall(r"X\(LG_EVIDENCE_(\w+), (\d+), ", text)]
+        self.assertGreater(len(evidence), 20)
+        table = page.PAGE.read_text(encoding="utf-8").split("| evidence | name | | evidence | name |")[1].split("\n\n")[0]
+        self.assertEqual(evidence, sorted(re.findall(r"\| (\d+) \| ([a-z ]+) (?=\|)", table), key=lambda row: int(row[0])))
         code = layouts()
         reasons = re.findall(r"X\(LG__WALK_\w+, (\d+), \"([^\"]+)\"\)", code)
         self.assertGreater(len(reasons), 7)
@@ -702,6 +703,24 @@ class Later(BothReaders):
             return found["run"], [found["verdict"][name] for name in ("end", "evidence", "signal", "monotonic_ns")]
         return said
 
+    def test_marks_of_any_end(self):
+        """Marks and times that are near each other, as no life would leave them: both readers find
+        the same facts, and many ends."""
+        chance, found, state = random.Random(4), set(), page.STRUCTURES["state"]
+        near = [0, *(second * 10**9 + more for second in (5, 6, 105, 106) for more in (0, 1)), 300 * 10**9]
+        words = {"ended": (0, 0, 0, 1, 2, 3), "exit_code": (0, 7), "announced": (0, 0, 0, 1, 2), "witnessed": (0, 1), "term_signal": (0, 0, 15, 2, 1, 13),
+                 "witness_status": (0, 7 << 8, 15, 13, 3, 9, 9, 11, 0x8b, 0x137f)}
+        rare = ("hang_ns", "cpu_near_ns", "forked_ns", "memory_near_ns", "crash_noted_ns")
+        for how in ("later", "some"):
+            said = self.changes(self.made(how))
+            for _ in range(100):
+                marks = {name: chance.choice(values) for name, values in words.items()}
+                marks |= {name: chance.choice(near) for name in ("ended_ns", "term_ns", "term_alive_ns", "announced_ns")}
+                marks |= {name: chance.choice(near) if chance.random() < 0.25 else 0 for name in rare}
+                _, verdict = said(*((page.NUMBERS[state.fields[name][1]], state.at(name), value) for name, value in marks.items()))
+                found.add(tuple(verdict[:2]))
+        self.assertGreater(len(found), 15, found)  # else the test proves nothing
+
     def test_state_and_owners(self):
         said = self.both(self.made())
         run, contexts = said["run"], said["contexts"]
@@ -724,7 +743,7 @@ class Later(BothReaders):
             self.assertNotIn(gone, self.both(self.state + "/copy")["run"])
 
     def test_figures_of_a_program_that_is_about_to_be_ended(self):
-        """The rows of section 11 that use them. Each row changes the file of the row before."""
+        """The facts of section 11 that use them. Each row changes the file of the row before."""
         second = 10**9
         path = self.made()
         said = self.changes(path)

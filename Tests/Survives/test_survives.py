@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What survives what: test_survives.py --victim V --dump D --library L [--print]
 
-Each row of docs/SURVIVES.md whose last column begins with *survives* is brought about, with a
+Each row of docs/ENDS.md whose last column begins with *survives* is brought about, with a
 process that has one of everything, and its files are read."""
 import argparse
 import ctypes
@@ -156,7 +156,8 @@ def left(run):
 
 
 def documented():
-    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in (ROOT / "docs/SURVIVES.md").read_text().splitlines() if line.startswith("|")]
+    section = (ROOT / "docs/ENDS.md").read_text().split("## What survives what\n")[1]
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")]
     assert lines[0] == [*HEADER, "test"], lines[0]
     return {cells[0]: cells[1:-1] for cells in lines[2:] if cells[-1].startswith("survives")}
 
@@ -169,10 +170,10 @@ def main():
             print("| %s | survives |" % " | ".join(cells))
         elif page.pop(death, None) != cells[1:]:
             wrong += 1
-            print("FAIL: docs/SURVIVES.md says something else than: | %s |" % " | ".join(cells))
+            print("FAIL: docs/ENDS.md says something else than: | %s |" % " | ".join(cells))
     if page:
         wrong += 1
-        print("FAIL: docs/SURVIVES.md has rows that no test brings about: %s" % list(page))
+        print("FAIL: docs/ENDS.md has rows that no test brings about: %s" % list(page))
     print("%d passed, %d failed" % (len(ROWS) - wrong, wrong))
     raise SystemExit(wrong > 0)
 
@@ -181,6 +182,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     for name in ("victim", "dump", "library"):
         parser.add_argument("--" + name, type=lambda path: pathlib.Path(path).resolve(), required=True)
-    parser.add_argument("--print", action="store_true", help="print the rows for docs/SURVIVES.md")
+    parser.add_argument("--print", action="store_true", help="print the rows for docs/ENDS.md")
     options = parser.parse_args()
     main()

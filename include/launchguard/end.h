@@ -1,29 +1,10 @@
 /** Ends of runs, and their evidence.
  *
- *  The first evidence that is found decides:
- *  - the process is alive;
- *  - a debugger was attached at the crash;
- *  - the program noted a crash by lg_crash_note(), and left no crash record of it;
- *  - a witness stored the wait status;
- *  - a crash record whose crash the process did not survive;
- *  - the mark of lg_stop(), of exit(), or of a signal that asks the process to end, unless the
- *    process is known to have lived on after that signal;
- *  - an announced end;
- *  - another boot;
- *  - the kernel's log, or the share of the process in the memory of its cgroup, where the kernel
- *    ended a process of that cgroup for lack of memory;
- *  - a hang mark;
- *  - CPU time near the hard limit;
- *  - a signal that asks the process to end, after which the process lived on;
- *  - a job at its deadline.
+ *  An ordered list of rules decides, of which docs/ENDS.md has the table: the process is alive; the
+ *  program's own record or word of a crash; the wait status that a witness stored; the marks of an
+ *  end; another boot; the signs of an end from outside. Without any of them the end is unknown.
  *
- *  Without any of them the end is unknown. Three kinds of evidence say what may have been: a fork
- *  right before, the count of processes of the cgroup that the kernel ended for lack of memory,
- *  which does not say which process it was, and memory near its limit.
- *
- *  A wait status of SIGKILL decides how the run ended. The first of the causes in the list above
- *  that is found, from the kernel's log to the deadline, decides why. docs/ENDS.md explains every
- *  way to end.
+ *  A wait status of SIGKILL shows how the run ended. The signs of an end from outside show why.
  */
 #ifndef LAUNCHGUARD_END_H
 #define LAUNCHGUARD_END_H

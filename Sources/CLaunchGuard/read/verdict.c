@@ -1,4 +1,4 @@
-/* The verdict on a run: the rows of the table in ARCHITECTURE.md. */
+/* The verdict on a run: the facts by which judge.c finds its row, and what goes with the end. */
 #include "read/verdict.h"
 
 #include <signal.h>
@@ -7,6 +7,7 @@
 
 #include "read/crashes.h"
 #include "read/internal.h"
+#include "read/judge.h"
 #include "store/format.h"
 
 static bool parse_uuid(const char text[37], uint8_t ret_uuid[16])
@@ -38,50 +39,17 @@ static enum kills { KILLS_NONE, KILLS_SOME, KILLS_NOT_KNOWN } kills_since(const 
 {
     const lg_run_info *run = &file->run;
     uint64_t cgroup, kills;
+    if (boot_of(file) != BOOT_SAME)
+        return KILLS_NONE;
     if (!run->oom_known || !lg__os_oom_kills(NULL, &cgroup, &kills) || cgroup != run->oom_cgroup)
         return KILLS_NOT_KNOWN;
     return kills > run->oom_kills ? KILLS_SOME : KILLS_NONE;
 }
 
-/* The kernel ended this very process for lack of memory: its log says so, or it ended one of the
- * group while this one had more than all others together. The kernel ends the largest. The count
- * alone does not say which process it was. */
-static lg_evidence oom_of_this_process(const struct lg__case *file)
-{
-    const lg_run_info *run = &file->run;
-    enum kills kills = boot_of(file) == BOOT_SAME ? kills_since(file) : KILLS_NONE;
-    if (kills != KILLS_NONE && lg__os_kernel_log_killed("/dev/kmsg", run->pid, run->monotonic_ns))
-        return LG_EVIDENCE_KERNEL_LOG;
-    return kills == KILLS_SOME && run->memory_own > run->memory_limit / 2 ? LG_EVIDENCE_MEMORY_SHARE : LG_EVIDENCE_NONE;
-}
-
-/* The kernel ended this process, or another one of its group. */
-static bool oom_of_the_group(const struct lg__case *file)
-{
-    return boot_of(file) == BOOT_SAME && kills_since(file) == KILLS_SOME;
-}
-
-static lg_verdict of_record(const struct lg__case *file, lg_end end, lg_evidence evidence)
-{
-    const lg_crash_info *crash = &file->crash;
-    lg_verdict verdict = { .end = end, .evidence = evidence, .signal = crash->signal, .monotonic_ns = crash->monotonic_ns };
-    if (end == LG_END_CRASH || end == LG_END_DEBUGGER) {
-        verdict.code = crash->code;
-        verdict.kind = crash->kind;
-    }
-    return verdict;
-}
-
 static bool traced(const struct lg__case *file)
 {
     lg_resource tracer;
-    return file->died && file->crash.signal != SIGQUIT &&
-           lg_reader_resource(file->reader, LG_RESOURCE_TRACER, &tracer) == LG_OK && tracer.known && tracer.value != 0;
-}
-
-static bool asks_to_end(int signal)
-{
-    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+    return lg_reader_resource(file->reader, LG_RESOURCE_TRACER, &tracer) == LG_OK && tracer.known && tracer.value != 0;
 }
 
 /* The program noted a signal that asks to end, and was seen alive later. */
@@ -98,18 +66,25 @@ static bool lived_on(const lg_run_info *run)
  * supervisors wait no longer than 90 s. */
 #define ENDING_NS UINT64_C(100000000000)
 
-/* The program went on after the signal, and so was not asked to end: a SIGHUP means "read your
- * configuration again", a SIGINT the end of what the program was doing. A SIGTERM is a request,
- * however long the end takes. */
-static bool meant_something_else(const lg_run_info *run)
+/* The program was asked to end by a signal, unless it went on after it: a SIGHUP means "read your
+ * configuration again" then, a SIGINT the end of what the program was doing. A SIGTERM is a
+ * request, however long the end takes. */
+static bool asked(const lg_run_info *run)
 {
-    return lived_on(run) && (run->term_signal == SIGHUP || (run->term_signal == SIGINT && run->term_alive_ns - run->term_ns > ENDING_NS));
+    bool went_on = lived_on(run) && (run->term_signal == SIGHUP || (run->term_signal == SIGINT && run->term_alive_ns - run->term_ns > ENDING_NS));
+    return run->term_signal && !went_on;
+}
+
+/* When the process marked its end, by exit(), lg_stop() or exec; 0: it did not. */
+static uint64_t marked_end(const lg_run_info *run)
+{
+    return run->exit_marked || run->stop_marked || run->exec_marked ? run->end_ns : 0;
 }
 
 static bool hung(const lg_run_info *run)
 {
-    bool asked = run->term_signal && !meant_something_else(run) && (run->hang_ns < run->term_ns || run->hang_ns - run->term_ns <= ENDING_NS);
-    const uint64_t leaving[] = { asked ? run->term_ns : 0, run->end_announced ? run->announced_ns : 0, run->end_ns };
+    bool may_end = asked(run) && (run->hang_ns < run->term_ns || run->hang_ns - run->term_ns <= ENDING_NS);
+    const uint64_t leaving[] = { may_end ? run->term_ns : 0, run->end_announced ? run->announced_ns : 0, marked_end(run) };
     for (size_t i = 0; i < sizeof leaving / sizeof leaving[0]; i++)
         if (leaving[i] && (leaving[i] < run->hang_ns || leaving[i] - run->hang_ns <= HUNG_BEFORE_NS))
             return false;
@@ -127,143 +102,134 @@ static uint64_t overran(const struct lg__case *file)
     return first;
 }
 
-/* The reason why the process was ended from outside without a mark of its own: the marks that it
- * had when it was last seen. `killed`: it is known that SIGKILL ended it. false: no reason is
- * known. */
-static bool cause_of_kill(const struct lg__case *file, bool killed, lg_verdict *ret_verdict)
+/* The signal of which a witness saw the process die; 0: of none. */
+static int seen_signal(const lg_run_info *run)
+{
+    return run->witnessed && WIFSIGNALED(run->wait_status) ? WTERMSIG(run->wait_status) : 0;
+}
+
+static bool seen_exit(const lg_run_info *run)
+{
+    return run->witnessed && WIFEXITED(run->wait_status);
+}
+
+/* A program to which SIGPIPE had its default action noted it as it would one of the others. */
+static bool asks_to_end(const lg_run_info *run, int signal)
+{
+    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT || (signal == SIGPIPE && run->term_signal == SIGPIPE);
+}
+
+/* A fact is looked for once, and only if a row asks for it. */
+struct facts {
+    const struct lg__case *file;
+    uint32_t known, found;
+};
+
+static bool holds(void *of, enum lg__fact fact);
+
+static bool find(struct facts *facts, enum lg__fact fact)
+{
+    const struct lg__case *file = facts->file;
+    const lg_run_info *run = &file->run;
+    const int signal = seen_signal(run);
+    switch (fact) {
+    case LG__FACT_EXECUTED: return run->exec_marked;
+    case LG__FACT_ALIVE: return run->alive;
+    case LG__FACT_CRASHED: return file->died && file->crash.signal != SIGQUIT;
+    case LG__FACT_DUMPED: return file->died && file->crash.signal == SIGQUIT;
+    case LG__FACT_SURVIVED: return file->crashed && !file->died;
+    case LG__FACT_NOTED: return run->crash_noted_ns != 0;
+    case LG__FACT_SEEN_RECORD: return signal && file->died && signal == file->crash.signal;
+    case LG__FACT_SEEN_EXIT_0: return seen_exit(run) && WEXITSTATUS(run->wait_status) == 0;
+    case LG__FACT_SEEN_EXIT_N: return seen_exit(run) && WEXITSTATUS(run->wait_status) != 0;
+    case LG__FACT_SEEN_REQUEST: return asks_to_end(run, signal);
+    case LG__FACT_SEEN_DEADLY: return signal && signal != SIGKILL && !asks_to_end(run, signal);
+    case LG__FACT_SEEN_KILL: return signal == SIGKILL;
+    case LG__FACT_STOPPED: return run->stop_marked;
+    case LG__FACT_EXIT_0: return run->exit_marked && run->exit_code == 0;
+    case LG__FACT_EXIT_N: return run->exit_marked && run->exit_code != 0;
+    case LG__FACT_ASKED: return asked(run);
+    case LG__FACT_LIVED_ON: return lived_on(run);
+    case LG__FACT_WILL_END: return run->end_announced == LG__ANNOUNCED_TERMINATION;
+    case LG__FACT_WILL_RESTART: return run->end_announced == LG__ANNOUNCED_RESTART;
+    case LG__FACT_HUNG: return hung(run);
+    case LG__FACT_CPU_NEAR: return run->cpu_near_ns != 0;
+    case LG__FACT_FORKED: return run->forked_ns != 0;
+    case LG__FACT_MEMORY_NEAR: return run->memory_near_ns != 0;
+    case LG__FACT_TRACED: return traced(file);
+    case LG__FACT_JOB_NEAR: return overran(file) != 0;
+    case LG__FACT_REBOOTED: return boot_of(file) == BOOT_OTHER;
+    /* The kernel ends the largest: of a group that lost one, a process that had more than all
+     * others together. */
+    case LG__FACT_OOM_LARGEST: return holds(facts, LG__FACT_OOM_GROUP) && run->memory_own > run->memory_limit / 2;
+    case LG__FACT_OOM_GROUP: return kills_since(file) == KILLS_SOME;
+    case LG__FACT_OOM_NAMED: return kills_since(file) != KILLS_NONE && lg__os_kernel_log_killed("/dev/kmsg", run->pid, run->monotonic_ns);
+    case LG__FACTS: break;
+    }
+    return false;
+}
+
+static bool holds(void *of, enum lg__fact fact)
+{
+    struct facts *facts = of;
+    const uint32_t bit = UINT32_C(1) << fact;
+    if (!(facts->known & bit)) {
+        facts->known |= bit;
+        facts->found |= find(facts, fact) ? bit : 0;
+    }
+    return (facts->found & bit) != 0;
+}
+
+static void add_signal(const struct lg__case *file, enum lg__judge_with with, lg_verdict *verdict)
 {
     const lg_run_info *run = &file->run;
-    int signal = killed ? SIGKILL : 0;
-    lg_evidence oom = oom_of_this_process(file);
-    if (oom)
-        *ret_verdict = (lg_verdict){ .end = LG_END_OOM, .evidence = oom, .signal = SIGKILL, .monotonic_ns = run->memory_near_ns };
-    else if (hung(run))
-        *ret_verdict = (lg_verdict){ .end = LG_END_HANG, .evidence = LG_EVIDENCE_HANG_MARK, .signal = signal, .monotonic_ns = run->hang_ns };
-    else if (run->cpu_near_ns)
-        *ret_verdict = (lg_verdict){ .end = LG_END_KILLED, .evidence = LG_EVIDENCE_CPU_LIMIT, .signal = SIGKILL, .monotonic_ns = run->cpu_near_ns };
-    else if (!meant_something_else(run) && (lived_on(run) || (killed && run->term_signal)))
-        *ret_verdict = (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_STOP_TIMEOUT, .signal = run->term_signal,
-                                     .monotonic_ns = lived_on(run) ? run->term_alive_ns : run->term_ns };
-    else if (overran(file))
-        *ret_verdict = (lg_verdict){ .end = LG_END_KILLED, .evidence = LG_EVIDENCE_DEADLINE, .signal = SIGKILL, .monotonic_ns = overran(file) };
-    else
-        return false;
-    return true;
+    switch (with) {
+    case LG__WITH_RECORD:
+        verdict->signal = file->crash.signal;
+        if (verdict->end == LG_END_CRASH || verdict->end == LG_END_DEBUGGER) {
+            verdict->code = file->crash.code;
+            verdict->kind = file->crash.kind;
+        }
+        break;
+    case LG__WITH_STATUS:
+        verdict->signal = seen_signal(run);
+        verdict->code = seen_exit(run) ? WEXITSTATUS(run->wait_status) : 0;
+        break;
+    case LG__WITH_EXIT: verdict->code = run->exit_code; break;
+    case LG__WITH_REQUEST: verdict->signal = run->term_signal; break;
+    case LG__WITH_KILL: verdict->signal = SIGKILL; break;
+    case LG__WITH_NOTHING: break;
+    }
 }
 
-/* The program, or a crash reporter in it, said that it had crashed: no later mark takes that back,
- * and no status says more. The program's own record of the crash does. */
-static bool by_note(const struct lg__case *file)
-{
-    return file->run.crash_noted_ns && (!file->died || file->crash.signal == SIGQUIT);
-}
-
-/* The knowledge of a parent that waited for the process. false: the rows below know more.
- *
- * A record that the program is not known to have survived stays a crash. Where the status is not
- * that of the record's signal, a handler of the program ended the process by exit(), or another
- * process killed it while that handler ran. A SIGKILL shows how the process ended; the marks of the
- * program show why. */
-static bool by_witness(const struct lg__case *file, lg_verdict *ret_verdict)
+static uint64_t time_of(const struct lg__case *file, enum lg__judge_at at, int signal)
 {
     const lg_run_info *run = &file->run;
-    int status = run->wait_status;
-    lg_verdict verdict = { .evidence = LG_EVIDENCE_WITNESS };
-    if (!run->witnessed || (!WIFEXITED(status) && !WIFSIGNALED(status)))
-        return false;
-    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    if (file->died) {
-        if (signal != file->crash.signal)
-            return false;
-        *ret_verdict = of_record(file, signal == SIGQUIT ? LG_END_TERMINATED : LG_END_CRASH, LG_EVIDENCE_WITNESS);
-        return true;
+    switch (at) {
+    case LG__AT_END: return marked_end(run);
+    case LG__AT_RECORD: return file->crash.monotonic_ns;
+    case LG__AT_NOTE: return run->crash_noted_ns;
+    case LG__AT_REQUEST: return run->term_signal == signal ? run->term_ns : 0;
+    case LG__AT_ALIVE: return run->term_alive_ns;
+    case LG__AT_ANNOUNCEMENT: return run->announced_ns;
+    case LG__AT_HANG: return run->hang_ns;
+    case LG__AT_CPU: return run->cpu_near_ns;
+    case LG__AT_MEMORY: return run->memory_near_ns;
+    case LG__AT_JOB: return overran(file);
+    case LG__AT_FORK: return run->forked_ns;
+    case LG__AT_NOTHING: break;
     }
-    if (!signal) {
-        verdict.code = WEXITSTATUS(status);
-        verdict.end = verdict.code == 0 ? LG_END_CLEAN : LG_END_EXIT;
-        verdict.monotonic_ns = run->exit_marked || run->stop_marked ? run->end_ns : 0;
-    } else if (asks_to_end(signal) || signal == SIGQUIT || (signal == SIGPIPE && run->term_signal == SIGPIPE)) {
-        verdict.end = LG_END_TERMINATED;
-        verdict.monotonic_ns = run->term_signal == signal ? run->term_ns : 0;
-    } else if (signal != SIGKILL) {
-        verdict.end = LG_END_CRASH;
-    } else if (cause_of_kill(file, true, ret_verdict)) {
-        return true;
-    } else {
-        verdict.end = LG_END_KILLED;
-        verdict.evidence = oom_of_the_group(file) ? LG_EVIDENCE_OOM_COUNTER : LG_EVIDENCE_WITNESS;
-    }
-    verdict.signal = signal;
-    *ret_verdict = verdict;
-    return true;
+    return 0;
 }
 
-/* The first match wins. */
-static lg_verdict judge(const struct lg__case *file)
+static lg_verdict verdict_of(const struct lg__case *file, bool replaced)
 {
-    const lg_run_info *run = &file->run;
-    lg_verdict verdict;
-    /* Whatever the process lives for or has died of since is of the program that it executed. */
-    if (run->exec_marked && !file->died && !run->crash_noted_ns)
-        return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_EXEC, .monotonic_ns = run->end_ns };
-    if (run->alive)
-        return (lg_verdict){ .end = LG_END_RUNNING, .evidence = LG_EVIDENCE_PROCESS_ALIVE };
-    /* Under a debugger people stop, change and kill programs: such an end never counts. */
-    if (traced(file))
-        return of_record(file, LG_END_DEBUGGER, LG_EVIDENCE_TRACER);
-    if (by_note(file))
-        return (lg_verdict){ .end = LG_END_CRASH, .evidence = LG_EVIDENCE_CRASH_NOTE, .monotonic_ns = run->crash_noted_ns };
-    if (by_witness(file, &verdict))
-        return verdict;
-    if (file->died && file->crash.signal == SIGQUIT)
-        return of_record(file, LG_END_TERMINATED, LG_EVIDENCE_DUMP_RECORD);
-    if (file->died)
-        return of_record(file, LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
-    if (run->stop_marked)
-        return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_STOP_MARK, .monotonic_ns = run->end_ns };
-    if (run->exit_marked)
-        return (lg_verdict){ .end = run->exit_code == 0 ? LG_END_CLEAN : LG_END_EXIT, .evidence = LG_EVIDENCE_EXIT_MARK,
-                             .code = run->exit_code, .monotonic_ns = run->end_ns };
-    /* Where the program lived on and did not announce its end, the signal may have meant something
-     * else to it: later marks decide. */
-    if (run->term_signal && !lived_on(run))
-        return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_TERMINATE_MARK, .signal = run->term_signal,
-                             .monotonic_ns = run->term_ns };
-    if (run->end_announced == LG__ANNOUNCED_TERMINATION && lived_on(run) && !meant_something_else(run))
-        return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_STOP_TIMEOUT, .signal = run->term_signal,
-                             .monotonic_ns = run->term_alive_ns };
-    if (run->end_announced == LG__ANNOUNCED_TERMINATION)
-        return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_TERMINATION_ANNOUNCED, .monotonic_ns = run->announced_ns };
-    if (run->end_announced == LG__ANNOUNCED_RESTART)
-        return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_RESTART_ANNOUNCED, .monotonic_ns = run->announced_ns };
-    if (boot_of(file) == BOOT_OTHER)
-        return (lg_verdict){ .end = LG_END_REBOOT, .evidence = LG_EVIDENCE_BOOT_DIFFERS };
-    if (cause_of_kill(file, false, &verdict))
-        return verdict;
-    if (run->forked_ns)
-        return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_FORK, .monotonic_ns = run->forked_ns };
-    if (oom_of_the_group(file))
-        return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_OOM_COUNTER };
-    if (run->memory_near_ns)
-        return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_NEAR_MEMORY_LIMIT, .monotonic_ns = run->memory_near_ns };
-    return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = file->crashed ? LG_EVIDENCE_HANDLED : LG_EVIDENCE_NO_MARK };
-}
-
-/* The process lives, under another program: only marks from before that are about an end. */
-static lg_verdict judge_replaced(struct lg__case *file)
-{
-    file->run.alive = 0;
-    lg_verdict verdict = judge(file);
-    if (file->run.exec_marked)
-        return verdict;
-    switch (verdict.evidence) {
-    case LG_EVIDENCE_CRASH_RECORD: /* a handler of the program executed it again */
-    case LG_EVIDENCE_CRASH_NOTE:
-    case LG_EVIDENCE_TRACER:
-    case LG_EVIDENCE_STOP_MARK:
-    case LG_EVIDENCE_RESTART_ANNOUNCED: return verdict;
-    default: return (lg_verdict){ .end = LG_END_EXIT, .evidence = LG_EVIDENCE_EXEC };
-    }
+    struct facts facts = { .file = file };
+    const struct lg__judge_row *row = lg__judge(holds, &facts, replaced);
+    lg_verdict verdict = { .end = (lg_end)row->end, .evidence = (lg_evidence)row->evidence };
+    add_signal(file, (enum lg__judge_with)row->with, &verdict);
+    verdict.monotonic_ns = time_of(file, (enum lg__judge_at)row->at, verdict.signal);
+    return verdict;
 }
 
 lg_status lg__reader_case(lg_reader *reader, bool replaced, struct lg__case *ret_case)
@@ -279,7 +245,10 @@ lg_status lg__reader_case(lg_reader *reader, bool replaced, struct lg__case *ret
     ret_case->crashed = status == LG_OK;
     ret_case->died = ret_case->crashed && !ret_case->crash.handled;
     ret_case->has_boot_id = parse_uuid(ret_case->run.boot_id, ret_case->boot_id);
-    ret_case->verdict = replaced && ret_case->run.alive ? judge_replaced(ret_case) : judge(ret_case);
+    replaced = replaced && ret_case->run.alive;
+    if (replaced)
+        ret_case->run.alive = 0;
+    ret_case->verdict = verdict_of(ret_case, replaced);
     return LG_OK;
 }
 

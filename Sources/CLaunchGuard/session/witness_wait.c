@@ -17,19 +17,6 @@
 #define WAIT_NS LG_PATIENCE(UINT64_C(20000000))
 #define TURN_NS 1000000L
 
-/* What a witness may still explain. A record, or a mark of the program, is more than that. */
-static bool is_open_question(lg_evidence evidence)
-{
-    switch (evidence) {
-    case LG_EVIDENCE_NO_MARK:
-    case LG_EVIDENCE_HANDLED:
-    case LG_EVIDENCE_OOM_COUNTER:
-    case LG_EVIDENCE_NEAR_MEMORY_LIMIT:
-    case LG_EVIDENCE_FORK: return true;
-    default: return false;
-    }
-}
-
 /* The process has ended, an agent waits for it, and its word is missing. */
 static bool is_missing(lg_reader *reader)
 {
@@ -63,7 +50,8 @@ void lg__witness_wait(const struct lg_session *session)
     lg__run_name(last, payload->last_uuid, name);
     snprintf(path, sizeof path, "%s/runs/%s", session->host.directory, name);
     if (lg__spool_agent_lives(spool) && lg_reader_open(path, &reader) == LG_OK) {
-        if (is_missing(reader) && lg_reader_verdict(reader, &verdict) == LG_OK && is_open_question(verdict.evidence))
+        /* A record, or a mark of the program, is more than a witness could say. */
+        if (is_missing(reader) && lg_reader_verdict(reader, &verdict) == LG_OK && verdict.end == LG_END_UNKNOWN)
             wait_for(reader, spool);
         lg_reader_close(reader);
     }
