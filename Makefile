@@ -44,10 +44,11 @@ FILTER ?=
 
 # Each by itself: tests that wait for programs keep the threads of the pool, for which those of the
 # launches wait as well.
-SWIFT_TESTS = for tests in LaunchGuardTests LaunchGuardReportsTests LaunchGuardGuardsTests; do \
-	$(HEEDING) $(SWIFT) test -j $(JOBS) --disable-xctest --filter "^$$tests\." || exit 1; done
+SWIFT_TEST = $(HEEDING) $(SWIFT) test -j $(JOBS) --disable-xctest
+SWIFT_TESTS = $(SWIFT_TEST) --filter '^LaunchGuardTests\.' && $(SWIFT_TEST) --package-path Tools && \
+	$(SWIFT_TEST) --filter '^LaunchGuardGuardsTests\.'
 
-WITH_TOOL = --tool .build/debug/launchguard
+WITH_TOOL = --tool Tools/.build/debug/launchguard
 WITH_PRELOAD = --preload build/gcc/Sources/launchguard-preload/launchguard-preload.so
 
 # Programs of the catalogue as arguments. The core kinds are also run with every combination of
@@ -58,7 +59,7 @@ RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Fo
 # The operator's commands, on programs that end.
 RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 	python3 -B Tests/Operator/test_$$test.py $(WITH_TOOL) $(WITH_PRELOAD) --victim build/gcc/Tests/Operator/operator-victim || exit 1; done
-RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
+RUN_PROGRAMS = python3 -B Tests/Run/test_run.py Tools/.build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
 
 # The recipes of the cookbook; what others read of an export (readers from PyPI and lldb, a browser,
 # systemd's programs, the Swift runtime's own log); functions and lines of programs that nobody
@@ -67,19 +68,19 @@ RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/g
 BESIDE = test-backtracer-debug test-backtracer-release test-symbols test-servers test-export test-page test-fleet test-journal \
 	test-fleet-pages test-beyond test-cookbook test-swift-log
 RUN_BESIDE = $(HEEDING) $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
-SWIFT_DEBUG = .build/debug/launchguard-faults
-SWIFT_RELEASE = .build/release/launchguard-faults
+SWIFT_DEBUG = Tools/.build/debug/launchguard-faults
+SWIFT_RELEASE = Tools/.build/release/launchguard-faults
 
 # As a program is shipped: optimised, with the Swift libraries inside. What a debug build says of a
 # trap is not said there.
-RELEASE = -c release --static-swift-stdlib --product launchguard-faults
+RELEASE = --package-path Tools -c release --static-swift-stdlib --product launchguard-faults
 
 # The tests of the Swift modules with a sanitizer. They look at deaths by a signal, which the
 # sanitizer leaves alone; any report of it fails. With ThreadSanitizer the tool takes a second to
 # start, so that its tests run by themselves.
 DEATHS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_sigtrap=0:handle_abort=0
 SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS="$(DEATHS):$(4):log_path='$(CURDIR)/build/$(3)-report'" \
-	$(HEEDING) $(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
+	$(HEEDING) $(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path '$(CURDIR)/$(if $(findstring Tools,$(5)),Tools/).build-$(3)' --disable-build-manifest-caching \
 		$(5) || exit 1; \
 	if cat build/$(3)-report.* 2>/dev/null; then exit 1; fi
 
@@ -115,8 +116,8 @@ core-clang: packages
 	@$(call CMAKE_BUILD,clang)
 
 swift: packages
-	@echo "Building the Swift module and the tool (the first time takes a minute or two)"
-	@$(SWIFT) build -j $(JOBS) >build/swift.log 2>&1 || { cat build/swift.log; exit 1; }
+	@echo "Building the Swift modules and the tool (the first time takes a minute or two)"
+	@$(SWIFT) build -j $(JOBS) --package-path Tools >build/swift.log 2>&1 || { cat build/swift.log; exit 1; }
 
 swift-release: packages
 	@echo "Building the ways to die of the Swift build once more, as programs are shipped"
@@ -126,8 +127,8 @@ swift-release: packages
 AGENT = $$(ls build/gcc/Sources/launchguard-agent/launchguard-agent 2>/dev/null)
 
 demo: core-gcc swift
-	@TOOL=.build/debug/launchguard NOTES=.build/debug/notes-swift AGENT=$(AGENT) Examples/demo.sh
-	@TOOL=.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes AGENT=$(AGENT) Examples/demo.sh --quiet
+	@TOOL=Tools/.build/debug/launchguard NOTES=Tools/.build/debug/notes-swift AGENT=$(AGENT) Examples/demo.sh
+	@TOOL=Tools/.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes AGENT=$(AGENT) Examples/demo.sh --quiet
 
 check: packages
 	@$(call CMAKE_BUILD,gcc,--target check-programs)
@@ -143,7 +144,7 @@ test-core: core-gcc core-clang
 
 test-swift: core-gcc swift swift-release
 	$(SWIFT_TESTS)
-	$(RUN_HOST) .build/debug/plugin-host-swift
+	$(RUN_HOST) Tools/.build/debug/plugin-host-swift
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
@@ -201,7 +202,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(call CTEST,undefined) -L '^check$$'
 	@echo "4 of 11: the Swift modules"
 	LAUNCHGUARD_LONG=1; export LAUNCHGUARD_LONG; $(SWIFT_TESTS)
-	$(RUN_HOST) .build/debug/plugin-host-swift
+	$(RUN_HOST) Tools/.build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
 	@$(RUN_BESIDE) LONG=1
@@ -213,17 +214,18 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_FAULTS) --failures $(SWIFT_RELEASE)
 	@echo "8 of 11: the Swift modules with ThreadSanitizer"
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardTests\.')
-	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardReportsTests\.')
+	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--package-path Tools)
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardGuardsTests\.')
 	@echo "9 of 11: the Swift modules with AddressSanitizer"
 	$(call SANITIZED,ASAN,address,asan,detect_leaks=0)
+	$(call SANITIZED,ASAN,address,asan,detect_leaks=0,--package-path Tools)
 	@echo "10 of 11: the core for AArch64, under emulation"
 	@$(call FOREIGN,aarch64,foreign-arm64 arm64 libcmocka-dev libcmocka0 libunwind-dev libunwind8 liblzma5)
 	@echo "11 of 11: the core against musl"
 	@$(call FOREIGN,musl,foreign-source source cmocka)
 
 faults: core-gcc swift swift-release
-	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults $(SWIFT_DEBUG) $(SWIFT_RELEASE)
+	$(RUN_FAULTS) build/gcc/Tools/Sources/CLaunchGuardFaults/launchguard-faults $(SWIFT_DEBUG) $(SWIFT_RELEASE)
 
 docs: packages
 	@echo "Building the pages of the modules (the first time takes a minute or two)"
@@ -236,7 +238,7 @@ bench: peers
 	@echo "Building the core with gcc, and the peers"
 	@$(call CMAKE_BUILD,gcc)
 	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
-	@(for product in bench-log-swift bench-guards-swift launchguard launchguard-fleet; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
+	@(for product in bench-log-swift bench-guards-swift launchguard launchguard-fleet; do $(SWIFT) build -j $(JOBS) --package-path Tools -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
 
 install:
@@ -254,4 +256,4 @@ uninstall:
 	@DESTDIR='$(DESTDIR)' scripts/install-tree uninstall '$(PREFIX)'
 
 clean:
-	rm -rf build .build .build-docs .build-tsan .build-asan
+	rm -rf build .build .build-docs .build-tsan .build-asan Tools/.build Tools/.build-tsan Tools/.build-asan

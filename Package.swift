@@ -10,46 +10,28 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// It misuses memory: that is its purpose.
-let unsafeOnPurpose: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
-]
-
-/// Whether another package fetches this one. SwiftPM then has no folder for it at first ("/"), and
-/// later one below "checkouts". There nobody builds the tool, and SwiftPM would fetch what the tool
-/// needs all the same.
-let isFetched = Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/")
-
+// What programs link. The tool, the examples and the benchmarks are the package in Tools.
 let package = Package(
     name: "LaunchGuard",
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard"]),
-        .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
+        .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports", "LaunchGuardPlatform"]),
         .library(name: "LaunchGuardGuards", targets: ["LaunchGuardGuards"]),
+        .library(name: "LaunchGuardGuardsFoundation", targets: ["LaunchGuardGuardsFoundation"]),
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
-        .executable(name: "launchguard", targets: ["launchguard"]),
-        .executable(name: "launchguard-fleet", targets: ["launchguard-fleet"]),
-        .executable(name: "launchguard-faults", targets: ["launchguard-faults"]),
+        // For the tests in Tools alone.
+        .library(name: "_TestSupport", targets: ["TestSupport"]),
     ],
     traits: [
         .trait(name: "SwiftLog", description: "LaunchGuardLogging: a handler for swift-log that writes breadcrumbs."),
         .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
-        .trait(name: "FoundationGuards", description: "LaunchGuardGuards: what stands on Foundation."),
-        .trait(name: "Tool", description: "The tool launchguard, whose dependency is fetched for no other product."),
-        .trait(name: "Fleet", description: "launchguard-fleet, the commands of the tool that keep a database, and GRDB with them.", enabledTraits: ["Tool"]),
-        .default(enabledTraits: isFetched ? [] : ["Tool", "Fleet", "FoundationGuards"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // The C interface. On Linux the core is behind it, elsewhere a shell that protects nothing.
@@ -80,8 +62,9 @@ let package = Package(
         .systemLibrary(name: "CThread"),
         .target(name: "LaunchGuardPlatform", swiftSettings: strict),
 
-        // Guards: operations and types that survive a fault. Foundation only behind its trait.
+        // Guards: operations and types that survive a fault. Those on Foundation stand apart.
         .target(name: "LaunchGuardGuards", dependencies: ["LaunchGuard", "CLaunchGuard", "CCallSite", "CThread", "LaunchGuardPlatform"], swiftSettings: strict),
+        .target(name: "LaunchGuardGuardsFoundation", dependencies: ["LaunchGuardGuards", "CCallSite"], swiftSettings: strict),
         .systemLibrary(name: "CCallSite"),
 
         // For other packages of the ecosystem; each names its trait while that is off.
@@ -99,138 +82,23 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Reading reports: model, symbols, tool.
+        // Reading reports: the model, its texts, its page and its exports.
         .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
-        .target(name: "LaunchGuardSymbols", dependencies: ["LaunchGuardPlatform", "LaunchGuardReports"], swiftSettings: strict),
-        .systemLibrary(name: "CProcess"),
-        // What the programs of the tool share.
-        .target(
-            name: "ToolParts",
-            dependencies: [
-                "LaunchGuardPlatform",
-                "LaunchGuardReports",
-                "LaunchGuardSymbols",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
-            ],
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "launchguard",
-            dependencies: [
-                "CProcess",
-                "LaunchGuard",
-                "LaunchGuardPlatform",
-                "LaunchGuardReports",
-                "LaunchGuardSymbols",
-                "ToolParts",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
-            ],
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "launchguard-fleet",
-            dependencies: [
-                "LaunchGuardPlatform",
-                "LaunchGuardReports",
-                "ToolParts",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
-                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Fleet"])),
-            ],
-            swiftSettings: strict
-        ),
 
-        // The catalogue of ways to die, as a program. C++ is in there and nowhere else.
-        .target(
-            name: "CLaunchGuardFaults",
-            dependencies: ["CLaunchGuard"],
-            exclude: ["CMakeLists.txt", "main.c"],
-            cSettings: [.define("_GNU_SOURCE")],
-            linkerSettings: [.linkedLibrary("m")]
-        ),
-        .executableTarget(
-            name: "launchguard-faults",
-            dependencies: ["CLaunchGuardFaults", "CLaunchGuard"],
-            swiftSettings: unsafeOnPurpose
-        ),
-
-        // The example programs of the README, of the articles and of `make demo`.
-        .executableTarget(
-            name: "minimal-swift",
-            dependencies: ["LaunchGuard"],
-            path: "Examples/minimal-swift",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "watched-swift",
-            dependencies: ["LaunchGuard"],
-            path: "Examples/watched-swift",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "first-hour-swift",
-            dependencies: ["LaunchGuard"],
-            path: "Examples/first-hour-swift",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "desktop-swift",
-            dependencies: ["LaunchGuard"],
-            path: "Examples/desktop-swift",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "reader-swift",
-            dependencies: ["LaunchGuardReports"],
-            path: "Examples/reader-swift",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "plugin-host-swift",
-            dependencies: ["LaunchGuard", "LaunchGuardGuards"],
-            path: "Examples/plugin-host-swift",
-            swiftSettings: strict
-        ),
-        .systemLibrary(
-            name: "CSQLite",
-            path: "Examples/CSQLite",
-            pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])]
-        ),
-        .executableTarget(
-            name: "notes-swift",
-            dependencies: ["LaunchGuard", "CSQLite"],
-            path: "Examples/notes-swift",
-            swiftSettings: strict
-        ),
-
-        .executableTarget(name: "bench-log-swift", dependencies: ["LaunchGuard"], path: "Benchmarks/log-swift", swiftSettings: strict),
-        .executableTarget(
-            name: "bench-guards-swift",
-            dependencies: ["LaunchGuard", "LaunchGuardGuards"],
-            path: "Benchmarks/guards-swift",
-            swiftSettings: strict
-        ),
-
-        // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
-        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread", "TestSupport"], path: "Tests/MainActorProbe", swiftSettings: strict),
         // What the tests wait with, and what they draw.
-        .target(name: "TestSupport", path: "Tests/Support/Swift", swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
+        // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
+        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread", "TestSupport"], path: "Tests/main-actor-probe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardTests",
-            dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardSymbols", "TestSupport", "main-actor-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardReports", "TestSupport", "main-actor-probe"],
             swiftSettings: strict
         ),
-        .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards", "TestSupport"], path: "Tests/ConfinementProbe", swiftSettings: strict),
+        .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards", "TestSupport"], path: "Tests/confinement-probe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardGuardsTests",
-            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardReports", "TestSupport", "confinement-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardReports", "TestSupport", "confinement-probe"],
             swiftSettings: strict
         ),
-        .testTarget(
-            name: "LaunchGuardReportsTests",
-            dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard", "TestSupport"],
-            swiftSettings: strict
-        ),
-    ],
-    cxxLanguageStandard: .cxx17
+    ]
 )

@@ -65,21 +65,21 @@ for table; do
     faults) limit 60 "$programs/bench-faults" "$directory/faults" "$rounds" ;;
     guards) limit 120 "$programs/bench-guards" "$directory/guards" "$rounds" ;;
     guards-swift) # the release build of `make bench`
-        [ ! -x .build/release/bench-guards-swift ] || limit 120 .build/release/bench-guards-swift "$directory/guards-swift" "$rounds"
+        [ ! -x Tools/.build/release/bench-guards-swift ] || limit 120 Tools/.build/release/bench-guards-swift "$directory/guards-swift" "$rounds"
         ;;
     annotate) limit 60 "$programs/bench-annotate" "$directory/annotate" "$rounds" ;;
     log) limit 300 "$here/log/run.sh" "$build" "$some" ;;
     swift) # the release build of `make bench`
-        [ ! -x .build/release/bench-log-swift ] || limit 60 .build/release/bench-log-swift "$directory/log-swift" "$rounds"
+        [ ! -x Tools/.build/release/bench-log-swift ] || limit 60 Tools/.build/release/bench-log-swift "$directory/log-swift" "$rounds"
         ;;
     tool) # the release build of `make bench`
-        [ ! -x .build/release/launchguard ] || limit 300 python3 -B "$here/tool.py" "$build" .build/release/launchguard --rounds "$some"
+        [ ! -x Tools/.build/release/launchguard ] || limit 300 python3 -B "$here/tool.py" "$build" Tools/.build/release/launchguard --rounds "$some"
         ;;
     export) # the same build
-        [ ! -x .build/release/launchguard ] || limit 300 python3 -B "$here/export.py" "$build" .build/release/launchguard --rounds "$some"
+        [ ! -x Tools/.build/release/launchguard ] || limit 300 python3 -B "$here/export.py" "$build" Tools/.build/release/launchguard --rounds "$some"
         ;;
     fleet) # the same
-        [ ! -x .build/release/launchguard-fleet ] || limit 600 python3 -B "$here/fleet.py" "$build" .build/release/launchguard --rounds "$some"
+        [ ! -x Tools/.build/release/launchguard-fleet ] || limit 600 python3 -B "$here/fleet.py" "$build" Tools/.build/release/launchguard --rounds "$some"
         ;;
     delivery) limit 300 python3 -B "$here/delivery.py" "$build" --rounds "$some" ;;
     preload) limit 300 python3 -B "$here/preload.py" "$build" --rounds "$some" ;;

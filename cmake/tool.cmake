@@ -14,12 +14,10 @@ endif()
 # Half the size without its symbols, with the same output. SwiftPM has a compiler of its own. Some
 # object of Swift's runtime forgets to say that it needs no executable stack. Without the option
 # against caching SwiftPM 6.3 fails at the second product ("unknown build description").
-# SwiftPM passes the traits to the compiler in the order of a set, which the hashing decides: in
-# another order each call would compile every module once more.
 set(tool ${CMAKE_CURRENT_BINARY_DIR}/tool)
-set(tool_built ${LaunchGuard_SOURCE_DIR}/.build/release/launchguard)
-set(tool_build ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX SWIFT_DETERMINISTIC_HASHING=1
-    ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR} --disable-build-manifest-caching
+set(tool_built ${LaunchGuard_SOURCE_DIR}/Tools/.build/release/launchguard)
+set(tool_build ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX
+    ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR}/Tools --disable-build-manifest-caching
     -c release --static-swift-stdlib --disable-local-rpath -Xlinker -z -Xlinker noexecstack)
 file(MAKE_DIRECTORY ${tool})
 add_custom_target(launchguard-tool ALL

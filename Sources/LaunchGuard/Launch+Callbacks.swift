@@ -42,7 +42,7 @@ extension Launch {
     /// Set the closure for changes of the status, before ``begin()``. The closure is called where
     /// the change happens, in order with all other closures of the launch, which ``statusUpdates``
     /// cannot promise. The closure must not block. C: `on_status`.
-    package func onStatus(_ body: @escaping @Sendable (Launch.Status) -> Void) {
+    public func onStatus(_ body: @escaping @Sendable (Launch.Status) -> Void) {
         hooks.setStatus(body)
     }
 

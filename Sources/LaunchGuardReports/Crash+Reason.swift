@@ -3,7 +3,7 @@ extension Crash {
     /// Refine the reason once the frames have symbols.
     ///
     /// - Parameter trap: the Swift compiler's reason for a trap at the crashed address; nil: none.
-    package mutating func refine(trap: String?) {
+    public mutating func refine(trap: String?) {
         if let trap {
             if messages?.isEmpty ?? true { message = message ?? trap }
             reason = Self.trapReasons.first { trap.lowercased().contains($0.words) }?.reason ?? "trap.swift"

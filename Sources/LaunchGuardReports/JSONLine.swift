@@ -29,7 +29,7 @@ public enum JSONLine {
 
     /// Append the same line, with its end, of a breadcrumb: there may be hundreds of thousands, and
     /// the encoder takes some 20 µs for each.
-    package static func append(_ entry: Breadcrumb, to line: inout [UInt8]) {
+    public static func append(_ entry: Breadcrumb, to line: inout [UInt8]) {
         func add(_ key: StaticString, _ text: String) {
             unsafe line.append(contentsOf: UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
             line += text.utf8

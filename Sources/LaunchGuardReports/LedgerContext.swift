@@ -52,7 +52,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     /// What finishes the launch: "mark", "time" or "both"; nil: mark or window.
     public var finish: String?
 
-    package init(
+    public init(
         name: String, status: String, mode: String, isHalted: Bool, isDue: Bool, isShadow: Bool, streak: UInt32, unknown: UInt32,
         reported: UInt32, reportAfter: UInt32, repairAfter: UInt32, unknownAfter: UInt32, safeCrashLimit: UInt32, rung: UInt32,
         attempts: UInt32, interruptions: UInt32, skips: UInt32, goodRuns: UInt32, retryRuns: UInt32?, safeCrashes: UInt32,
@@ -107,7 +107,7 @@ public struct LedgerRung: Codable, Hashable, Sendable {
     /// When the last series of attempts began; nil: never.
     public var lastSeries: Timestamp?
 
-    package init(
+    public init(
         name: String, impact: UInt32, attempts: UInt32, timeoutMilliseconds: UInt32? = nil, isBuiltIn: Bool = false,
         isDestructive: Bool = false, needsConsent: Bool = false, needsRestart: Bool = false, lastSeries: Timestamp? = nil
     ) {

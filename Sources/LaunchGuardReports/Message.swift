@@ -39,7 +39,7 @@ public struct Message: Codable, Hashable, Sendable {
 extension Crash {
     /// What was said before the end, in one line: the words of the program, of a C++ exception with
     /// its type, or of the Swift compiler.
-    package var said: String? {
+    public var said: String? {
         guard let messages, !messages.isEmpty else { return message }
         let type = messages.first { $0.source == .cppType }.map { $0.demangled ?? $0.text }
         let words = messages.first { $0.source != .cppType }?.text.split(separator: "\n").first.map(String.init)

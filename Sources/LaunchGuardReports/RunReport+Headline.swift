@@ -122,7 +122,7 @@ extension RunReport {
     }
 
     /// The stacks of the hang that it ended by.
-    package var hang: Snapshot? {
+    public var hang: Snapshot? {
         guard verdict?.end == .hang, let since = identity?.hangSinceNanoseconds else { return nil }
         return snapshots?.first { $0.kind == .hang && $0.sinceNanoseconds == since }
     }

@@ -77,10 +77,10 @@ public struct RunReport: Codable, Hashable, Sendable {
     }
 
     /// The crash that the run ended by.
-    package var fatalCrash: Crash? { crash.flatMap { $0.isHandled || $0.isRequestedDump ? nil : $0 } }
+    public var fatalCrash: Crash? { crash.flatMap { $0.isHandled || $0.isRequestedDump ? nil : $0 } }
 
     /// Where the crash or the hang was that the run ended by, for example "in Notes.open()".
-    package var place: String? {
+    public var place: String? {
         let own = OwnCode(self)
         return fatalCrash.map { own.place(in: $0.stack) } ?? hang?.place(own)
     }

@@ -1,36 +1,36 @@
 internal import LaunchGuardPlatform
 
 /// The spool of a state directory: where its reports go, whether they may, and how many there are.
-package struct Spool: Codable, Hashable, Sendable {
+public struct Spool: Codable, Hashable, Sendable {
     /// The folder.
-    package var path: String
+    public var path: String
     /// The user that it belongs to.
-    package var userID: UInt32
+    public var userID: UInt32
     /// Whether the user of the program has consented that reports leave the machine.
-    package var hasConsent: Bool
+    public var hasConsent: Bool
     /// Whether the file "off" switches delivery off.
-    package var isOff: Bool
+    public var isOff: Bool
     /// Process of the agent, 0 when it is not known; nil: none lives.
-    package var agentProcessID: Int32?
+    public var agentProcessID: Int32?
     /// "http", "sentry" or "otlp"; nil: no program has said where reports go.
-    package var target: String?
+    public var target: String?
     /// Of the server: no more of the address, which may hold a secret. nil: not known, or in the
     /// credential file.
-    package var host: String?
+    public var host: String?
     /// Reports, by state.
-    package var pending = 0, sent = 0, held = 0, dead = 0
+    public var pending = 0, sent = 0, held = 0, dead = 0
 
     /// nil: the directory has none.
-    package init?(_ directory: StateDirectory) throws(ReportError) {
+    public init?(_ directory: StateDirectory) throws(ReportError) {
         path = directory.spoolPath
-        guard let owner = try Path.owner(ofFolder: path) else { return nil }
+        guard let owner = try ReportPath.owner(ofFolder: path) else { return nil }
         userID = owner
-        hasConsent = Path.firstBytes(of: path + "/consent", 64)?.split(separator: " ").first == "given"
-        isOff = try Path.isFolder(path + "/off") != nil
+        hasConsent = ReportPath.firstBytes(of: path + "/consent", 64)?.split(separator: " ").first == "given"
+        isOff = try ReportPath.isFolder(path + "/off") != nil
         if Self.agentLives(in: directory) {
-            agentProcessID = Path.firstBytes(of: path + "/agent", 64)?.split(separator: " ").first.flatMap { Int32($0) } ?? 0
+            agentProcessID = ReportPath.firstBytes(of: path + "/agent", 64)?.split(separator: " ").first.flatMap { Int32($0) } ?? 0
         }
-        let lines = Path.firstBytes(of: path + "/config", 8192)?.split(separator: "\n") ?? []
+        let lines = ReportPath.firstBytes(of: path + "/config", 8192)?.split(separator: "\n") ?? []
         func value(_ key: String) -> Substring? { lines.first { $0.hasPrefix(key + "=") }?.dropFirst(key.count + 1) }
         target = value("target").map(String.init)
         host = value("endpoint").flatMap(Self.host)
@@ -45,7 +45,7 @@ package struct Spool: Codable, Hashable, Sendable {
     }
 
     /// Whether an agent serves a state directory.
-    package static func agentLives(in directory: StateDirectory) -> Bool { Path.isLocked(directory.spoolPath + "/agent") }
+    public static func agentLives(in directory: StateDirectory) -> Bool { ReportPath.isLocked(directory.spoolPath + "/agent") }
 
     /// Host and port of an address.
     static func host(of address: Substring) -> String? {
@@ -55,7 +55,7 @@ package struct Spool: Codable, Hashable, Sendable {
     }
 
     /// Why nothing can be sent, and what to do; nil: it can.
-    package var obstacle: String? {
+    public var obstacle: String? {
         if isOff { return "delivery is switched off: delete \(path)/off to switch it on" }
         if target == nil { return "no program has said where reports go: lg_delivery_start() does" }
         if !hasConsent { return "the user has not consented that reports leave the machine: the program stores consent with lg_delivery_consent()" }
@@ -63,7 +63,7 @@ package struct Spool: Codable, Hashable, Sendable {
     }
 
     /// The spool as text for a person.
-    package func write(to writer: inout TextWriter) {
+    public func write(to writer: inout TextWriter) {
         writer.heading("delivery")
         func field(_ name: String, _ value: String, _ style: TextWriter.Style = .plain) {
             writer.add("  ")

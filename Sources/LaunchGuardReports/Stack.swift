@@ -82,6 +82,10 @@ public struct Symbol: Codable, Hashable, Sendable {
         self.column = column
         self.isInlined = isInlined
     }
+
+    /// Where a sentence has room for it, the name of a function as it is; a longer one has "…" for
+    /// what stands in brackets, or for its middle.
+    public static func inShort(_ name: String) -> String { name.functionInShort }
 }
 
 /// A loaded module: the executable or a library.

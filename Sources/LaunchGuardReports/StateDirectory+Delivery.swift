@@ -12,7 +12,7 @@ extension StateDirectory {
         // The agent may add some between two looks.
         while count > entries.count {
             entries = Array(repeating: lg_delivery_info(), count: Int(count))
-            let status = unsafe Path.withCString(path) { unsafe lg_delivery_entries($0, &entries, UInt32(entries.count), &count) }
+            let status = unsafe ReportPath.withCString(path) { unsafe lg_delivery_entries($0, &entries, UInt32(entries.count), &count) }
             if status == LG_ERR_NOT_FOUND { return [] }
             guard status == LG_OK else {
                 throw CLibrary.error(status, path: spoolPath)
@@ -21,7 +21,8 @@ extension StateDirectory {
         return entries.indices.prefix(Int(count)).map { DeliveryEntry(&entries[$0]) }
     }
 
-    package var spoolPath: String { path + "/spool" }
+    /// The folder of the reports.
+    public var spoolPath: String { path + "/spool" }
 }
 
 extension DeliveryEntry {

@@ -12,27 +12,27 @@ public struct StateDirectory: Hashable, Sendable {
     /// Whether the directory looks like one of LaunchGuard's.
     public var exists: Bool {
         get throws(ReportError) {
-            if try Path.isFolder(ledgerPath) != nil { return true }
-            return try Path.isFolder(path + "/runs") != nil
+            if try ReportPath.isFolder(ledgerPath) != nil { return true }
+            return try ReportPath.isFolder(path + "/runs") != nil
         }
     }
 
     /// The state directories in a folder, which may be one itself, and in its folders up to some
     /// levels down, in the order of their names. Links are not followed, and a folder that may not
     /// be read hides no other.
-    package static func all(in folder: String, levels: Int) -> [StateDirectory] {
+    public static func all(in folder: String, levels: Int) -> [StateDirectory] {
         let directory = StateDirectory(path: folder)
-        let isOne = (try? Path.isFolder(directory.ledgerPath)) == false || (try? directory.runPaths())?.isEmpty == false
-        guard levels > 0, let names = try? Path.names(in: folder) else { return isOne ? [directory] : [] }
+        let isOne = (try? ReportPath.isFolder(directory.ledgerPath)) == false || (try? directory.runPaths())?.isEmpty == false
+        guard levels > 0, let names = try? ReportPath.names(in: folder) else { return isOne ? [directory] : [] }
         let own: Set = [".", "..", "runs", "spool"]
         let folders = names.filter { !own.contains($0) }.sorted().map { directory.path + "/" + $0 }
-        return (isOne ? [directory] : []) + folders.filter { (try? Path.owner(ofFolder: $0)) != nil }.flatMap { all(in: $0, levels: levels - 1) }
+        return (isOne ? [directory] : []) + folders.filter { (try? ReportPath.owner(ofFolder: $0)) != nil }.flatMap { all(in: $0, levels: levels - 1) }
     }
 
     /// The run files, oldest first. A directory that is not there has none.
     public func runPaths() throws(ReportError) -> [String] {
         let folder = path + "/runs"
-        let names = try Path.names(in: folder) ?? []
+        let names = try ReportPath.names(in: folder) ?? []
         return names.filter { $0.hasSuffix(".lgrun") }
             .map { (ordinal: Self.ordinal(of: $0), name: $0) }
             .sorted { ($0.ordinal, $0.name) < ($1.ordinal, $1.name) }

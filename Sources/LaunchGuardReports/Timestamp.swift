@@ -23,7 +23,7 @@ extension Timestamp {
     }
 
     /// Without the fraction of the second, which is cut off.
-    package var secondsText: String {
+    public var secondsText: String {
         description.prefix(19) + "Z"
     }
 }

@@ -41,7 +41,7 @@ public struct Verdict: Codable, Hashable, Sendable {
     public var summary: String { summary(reason: nil) }
 
     /// The same with a finer kind, for example "crash SIGILL trap.swift.overflow".
-    package func summary(reason: String?) -> String {
+    public func summary(reason: String?) -> String {
         var words = [end.rawValue]
         if let signal { words.append(signal.name) }
         if let kind { words.append(reason ?? kind) }

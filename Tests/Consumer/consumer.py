@@ -38,7 +38,7 @@ def needed(program):
 
 
 class SwiftConsumer:
-    """Tests/Consumer/NAME, or the package in another folder, with these folders of Examples.
+    """Tests/Consumer/NAME, or the package in another folder, with these folders of examples.
 
     What it builds stays in .build, so that the next build is short. SwiftPM does not look into that
     folder for sources, where the link to this package would lead it round in circles."""
@@ -49,7 +49,7 @@ class SwiftConsumer:
         shutil.rmtree(self.package, ignore_errors=True)
         shutil.copytree(source or HERE / name, self.package, ignore=shutil.ignore_patterns(".build*"))
         for example in examples:
-            shutil.copytree(ROOT / "Examples" / example, self.package / example)
+            shutil.copytree(ROOT / example, self.package / pathlib.Path(example).name)
         if not (work / "LaunchGuard").is_symlink():
             (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
         if not source:

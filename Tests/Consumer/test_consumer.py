@@ -191,7 +191,7 @@ class SwiftPackage(unittest.TestCase):
     def setUpClass(cls):
         if not shutil.which("swift"):
             raise unittest.SkipTest("no swift in PATH: the Swift package is not tried")
-        cls.consumer = SwiftConsumer("swiftpm", "minimal-swift")
+        cls.consumer = SwiftConsumer("swiftpm", "Tools/Examples/minimal-swift")
 
     def test_no_other_package_is_fetched(self):
         self.assertEqual(self.consumer.fetched(), set())
@@ -212,6 +212,14 @@ class SwiftPackage(unittest.TestCase):
                 '    .product(name: "LaunchGuard", package: "LaunchGuard")\n])])\n' % package)
             swift("package", consumer, consumer / ".build", "resolve")
             self.assertEqual([entry.name for entry in (consumer / ".build/checkouts").iterdir()], ["LaunchGuard"])
+
+    def test_the_tools_are_a_package_in_a_checkout_of_any_name(self):
+        """With what only they need, and what no library needs."""
+        with tempfile.TemporaryDirectory() as directory:
+            checkout, scratch = (pathlib.Path(directory, name) for name in ("my checkout", "scratch"))
+            shutil.copytree(ROOT, checkout, ignore=shutil.ignore_patterns(".build*", "build", ".git", "Golden"))
+            swift("package", checkout / "Tools", scratch, "show-dependencies")
+            self.assertEqual({entry.name for entry in (scratch / "checkouts").iterdir()}, {"GRDB.swift", "swift-argument-parser"})
 
     def test_a_trait_that_is_off_is_named(self):
         with self.assertRaises(AssertionError) as failure:
@@ -287,7 +295,7 @@ class SwiftPackageAsShipped(unittest.TestCase):
     def setUpClass(cls):
         if not shutil.which("swift"):
             raise unittest.SkipTest("no swift in PATH: the Swift package is not tried")
-        cls.consumer = SwiftConsumer("swiftpm", "minimal-swift")
+        cls.consumer = SwiftConsumer("swiftpm", "Tools/Examples/minimal-swift")
 
     def test_library_evolution(self):
         """The modules can be built as binary frameworks are, and their interfaces stand alone."""
@@ -305,7 +313,7 @@ class SwiftPackageAsShipped(unittest.TestCase):
     def test_static_programs(self):
         """Programs with the Swift libraries inside: they start where there is no libunwind and no
         liblzma, and the record of a crash has the stack."""
-        swift("build", ROOT, ROOT / ".build", "--jobs", "2", "--product", "launchguard")
+        swift("build", ROOT / "Tools", ROOT / "Tools/.build", "--jobs", "2", "--product", "launchguard")
         for how, libraries in ((["--static-swift-stdlib"], r"lib(c|m|stdc\+\+|gcc_s)\.so|ld-linux"), (["-Xswiftc", "-static-executable"], "none")):
             with self.subTest(how[-1]), tempfile.TemporaryDirectory() as state:
                 scratch = self.consumer.package.parent / how[-1].strip("-")
@@ -320,7 +328,7 @@ class SwiftPackageAsShipped(unittest.TestCase):
                 self.assertIn(done.returncode, (-signal.SIGILL, -signal.SIGTRAP))
                 run_file = next(pathlib.Path(state, "runs").iterdir())
                 self.assertEqual(reader.read(run_file)["crash"]["frames"][1]["reason"], "", "the walk comes to the end of the stack")
-                self.assertRegex(run(ROOT / ".build/debug/launchguard", "inspect", run_file, limit=60).stdout,
+                self.assertRegex(run(ROOT / "Tools/.build/debug/launchguard", "inspect", run_file, limit=60).stdout,
                                  r"Fatal error: Index out of range\n(?s:.*) crashed\n.*\n(#.*\n)*#.*_assertionFailure.*\n(#.*\n)*#.*App_main.*main\.swift:\d+\n")
 
 
@@ -335,7 +343,7 @@ class Traits(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(directory.cleanup)
         cls.work = pathlib.Path(directory.name).resolve()
-        cls.consumer = SwiftConsumer("traits", "served-swift")
+        cls.consumer = SwiftConsumer("traits", "Examples/served-swift")
         cls.consumer.build()
         cls.program = cls.consumer.scratch / "debug/App"
 
@@ -496,7 +504,7 @@ class Shell(unittest.TestCase):
         for name in modules:
             self.swift(name, sorted((ROOT / "Sources" / name).rglob("*.swift")), "-wmo", "-parse-as-library", "-emit-module", "-c", "-o", name + ".swift.o")
         objects = *self.objects, *(name + ".swift.o" for name in modules)
-        for name, source in (("shell", HERE / "shell/main.swift"), ("minimal", ROOT / "Examples/minimal-swift/main.swift")):
+        for name, source in (("shell", HERE / "shell/main.swift"), ("minimal", ROOT / "Tools/Examples/minimal-swift/main.swift")):
             self.swift(name, [source], *objects, "-o", name)
         why = "LaunchGuard protects programs on Linux alone; on this system the program runs as without it"
         done = run(self.work / "shell", limit=60)

@@ -120,7 +120,7 @@ class Debian(unittest.TestCase):
     def test_make_install(self):
         """As an ordinary user, without Swift, with the packages that the script for them names."""
         (self.root / "src").mkdir()
-        with subprocess.Popen(["tar", "-C", ROOT, "--exclude=./build", "--exclude=./.build*", "--exclude=./.git", "-cf", "-", "."], stdout=subprocess.PIPE) as pack:
+        with subprocess.Popen(["tar", "-C", ROOT, "--exclude=./build", "--exclude=.build*", "--exclude=./.git", "-cf", "-", "."], stdout=subprocess.PIPE) as pack:
             run("tar", "-C", self.root / "src", "-xf", "-", stdin=pack.stdout)
         self.said("apt-get install -y --no-install-recommends make && /src/scripts/install-packages build")
         self.assertEqual(self.said("dpkg -l libcmocka-dev valgrind mandoc 2>/dev/null | grep -c ^ii || true"), "0\n", "nothing of the tests is needed")

@@ -188,7 +188,7 @@ class Server(Recipe):
         os.environ.update(BUILD=str(options.programs.parent), CONSUMER_CC="cc")
         sys.path.insert(0, str(ROOT / "Tests/Consumer"))
         from consumer import SwiftConsumer
-        consumer = SwiftConsumer("traits", "served-swift")
+        consumer = SwiftConsumer("traits", "Examples/served-swift")
         consumer.build()
         for number, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)):
             child = self.start(consumer.scratch / "debug/served-swift", STATE_DIRECTORY=str(self.directory / "state"))

@@ -20,7 +20,7 @@ CLOCK = (r"\burandom\(|\brandom\.(?!Random\(\d)\w+\(|\b(?:mt19937|random_device|
 
 
 def found(pattern, but=()):
-    for path in sorted(TESTS.rglob("*")):
+    for path in sorted([*TESTS.rglob("*"), *(TESTS.parent / "Tools/Tests").rglob("*")]):
         if path.suffix in SUFFIXES and path != pathlib.Path(__file__) and not any(folder in path.parents for folder in but):
             for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
                 if re.search(pattern, line):

@@ -1,7 +1,7 @@
-#if FoundationGuards
 import Foundation
 import LaunchGuard
 import LaunchGuardGuards
+import LaunchGuardGuardsFoundation
 import Testing
 
 @Suite struct NotificationTests {
@@ -65,4 +65,3 @@ import Testing
         #expect(try scene.told().isEmpty)
     }
 }
-#endif

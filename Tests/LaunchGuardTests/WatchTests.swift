@@ -1,7 +1,6 @@
 import Foundation
 import LaunchGuard
 import LaunchGuardReports
-import LaunchGuardSymbols
 import Testing
 import TestSupport
 
@@ -31,24 +30,48 @@ import TestSupport
         // The main thread where it serves the queue; else the thread that waits for an answer.
         #expect((first.threadID == report.identity?.processID) == (how == "hangs-runloop"))
         #expect((first.name == "main actor") == (how == "hangs-dispatch"))
-        try Symbolicator().symbolicate(&report)
+        try nameBusyFunction(in: &report)
         let busy = report.snapshots?.first?.threads?.filter { thread in
-            thread.stack?.frames.contains { $0.symbols?.contains { $0.name.contains("keepTheMainActorBusy()") } == true } == true
+            thread.stack?.frames.contains { $0.symbols?.first?.name == "keepTheMainActorBusy()" } == true
         }
         #expect(busy?.count == 1 && (busy?.first?.threadID == first.threadID) == (how == "hangs-runloop"), "\(said)")
         if how == "hangs-runloop" && Sanitizer.keepsLoopsInnermost { #expect(report.headline.contains(" in ") && report.headline.contains("keepTheMainActorBusy()"), "\(report.headline)") }
     }
 
+    /// Names the function of the program that never ends, in the frames of the hang.
+    private func nameBusyFunction(in report: inout RunReport) throws {
+        let symbols = try said(by: "/usr/bin/env", ["nm", "-S", Self.program.path]).said.split(separator: "\n").map { $0.split(separator: " ") }
+        let ranges = symbols.filter { $0.count == 4 && $0[3].contains("keepTheMainActorBusy") }.compactMap { fields in
+            UInt64(fields[0], radix: 16).flatMap { start in UInt64(fields[1], radix: 16).map { start..<start + $0 } }
+        }
+        #expect(!ranges.isEmpty)
+        for thread in report.snapshots?.first?.threads?.indices ?? 0..<0 {
+            for frame in report.snapshots?[0].threads?[thread].stack?.frames.indices ?? 0..<0 {
+                guard let found = report.snapshots?[0].threads?[thread].stack?.frames[frame], found.module == Self.program.path,
+                    let address = found.fileAddress?.value, ranges.contains(where: { $0.contains(address) })
+                else { continue }
+                report.snapshots?[0].threads?[thread].stack?.frames[frame].symbols = [Symbol(name: "keepTheMainActorBusy()")]
+            }
+        }
+    }
+
+    private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "main-actor-probe")
+
     /// Run the program to its end. Its alarm bounds the time.
     private func probe(_ scene: Scene, _ how: String) throws -> (process: Process, said: String) {
+        try said(by: Self.program.path, [scene.directory + "/state", how])
+    }
+
+    private func said(by program: String, _ arguments: [String]) throws -> (process: Process, said: String) {
         let process = Process()
-        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "main-actor-probe")
-        process.arguments = [scene.directory + "/state", how]
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output
         try process.run()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        return (process, String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
+        return (process, said)
     }
 
     @Test func aTestsOwnMainActorIsWatchedToo() async throws {

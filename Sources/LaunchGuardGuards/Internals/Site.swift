@@ -1,12 +1,12 @@
 /// Address of the code that met a fault, or of the code that made what met it.
 @safe
-struct Site: Sendable {
+package struct Site: Sendable {
     private let bits: UInt
 
     /// - Parameter address: from `lg_shim_call_site()`; see ``guardClaim(_:of:at:_:_:)``. An
     ///   initializer of a class that asks for it is a convenience one: of others Swift makes two
     ///   functions, and one calls the other.
-    init(_ address: UnsafeRawPointer?) { bits = UInt(bitPattern: address) }
+    package init(_ address: UnsafeRawPointer?) { bits = UInt(bitPattern: address) }
 
     /// Our own code.
     static let own = unsafe Site(nil)
@@ -15,7 +15,7 @@ struct Site: Sendable {
 }
 
 /// The question of all typed guards, with a site that was kept.
-func guardClaim(
+package func guardClaim(
     _ guardClass: GuardClass, of subjects: [any Any.Type], at site: Site, _ text: @autoclosure () -> String,
     _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
 ) -> Bool {

@@ -1,22 +1,25 @@
 /// A page of tables, with a run as an example where there is one: a single file of HTML that loads
 /// nothing and has no script. The page looks as that of a run, ``HTMLPage``, and takes the same
 /// care of text that comes from files.
-package struct FiguresPage: Sendable {
-    package var title: String
-    package var subtitle: String
-    package var facts: [(name: String, value: String)] = []
-    package var tables: [Table] = []
+public struct FiguresPage: Sendable {
+    public var title: String
+    public var subtitle: String
+    public var facts: [(name: String, value: String)] = []
+    public var tables: [Table] = []
     /// Its parts come behind the tables.
-    package var example: (title: String, run: RunReport)?
+    public var example: (title: String, run: RunReport)?
 
-    package struct Table: Sendable {
-        package var id: String
-        package var title: String
-        package var columns: [String]
-        package var rows: [[Cell]]
-        package var note: String?
+    /// A table with its heading.
+    public struct Table: Sendable {
+        /// The anchor of its heading.
+        public var id: String
+        public var title: String
+        public var columns: [String]
+        public var rows: [[Cell]]
+        /// A paragraph below the rows.
+        public var note: String?
 
-        package init(id: String, title: String, columns: [String], rows: [[Cell]], note: String? = nil) {
+        public init(id: String, title: String, columns: [String], rows: [[Cell]], note: String? = nil) {
             self.id = id
             self.title = title
             self.columns = columns
@@ -25,7 +28,8 @@ package struct FiguresPage: Sendable {
         }
     }
 
-    package enum Cell: Sendable {
+    /// What stands in one cell.
+    public enum Cell: Sendable {
         case text(String)
         case fingerprint(String)
         case number(Int)
@@ -35,13 +39,13 @@ package struct FiguresPage: Sendable {
         case bars([Int])
     }
 
-    package init(title: String, subtitle: String) {
+    public init(title: String, subtitle: String) {
         self.title = title
         self.subtitle = subtitle
     }
 
     /// The page, in UTF-8.
-    package var bytes: [UInt8] {
+    public var bytes: [UInt8] {
         var sections = HTMLWriter()
         writeSections(to: &sections)
         var page = HTMLWriter()

@@ -1,7 +1,7 @@
 internal import CLaunchGuard
 
 /// Why a run does not become a minidump.
-package enum MinidumpProblem: Error {
+public enum MinidumpProblem: Error {
     /// There is no stack: the program neither crashed nor hung.
     case noStack
     /// Neither registers nor the system's words say which processor it was, or minidumps have no
@@ -16,7 +16,7 @@ extension Reader {
     /// The run as a minidump, of its crash, or else of the stacks that were taken last while it
     /// lived, and whether a part of the file is damaged. What is redacted is not in the minidump.
     /// docs/EXPORT.md says what is.
-    package func minidump() throws(MinidumpProblem) -> (bytes: [UInt8], isDamaged: Bool) {
+    public func minidump() throws(MinidumpProblem) -> (bytes: [UInt8], isDamaged: Bool) {
         let report: RunReport
         do throws(ReportError) {
             report = try run(includingMemory: true)

@@ -11,7 +11,7 @@ extension Reader {
     }
 
     /// The same, each entry handed on and not kept.
-    package func breadcrumbs(of run: RunReport, _ take: (consuming Breadcrumb) -> Void) throws(ReportError) -> Breadcrumbs {
+    public func breadcrumbs(of run: RunReport, _ take: (consuming Breadcrumb) -> Void) throws(ReportError) -> Breadcrumbs {
         var info = lg_log_info()
         let status = unsafe lg_reader_log(handle, &info)
         guard status == LG_OK else {

@@ -21,7 +21,7 @@ public final class Reader {
     /// written as the character U+10FF00 plus the byte.
     public init(path: String) throws(ReportError) {
         var opened: OpaquePointer?
-        let status = unsafe Path.withCString(path) { unsafe lg_reader_open($0, &opened) }
+        let status = unsafe ReportPath.withCString(path) { unsafe lg_reader_open($0, &opened) }
         guard status == LG_OK, let opened = unsafe opened else {
             throw CLibrary.error(status, path: path)
         }
@@ -92,12 +92,12 @@ public final class Reader {
         var bytes = Data()
     }
 
-    /// Nil: the identity cannot be read.
-    package var fingerprint: String? { fingerprint(of: nil) }
+    /// The fingerprint of the end; nil: the identity cannot be read.
+    public var fingerprint: String? { fingerprint(of: nil) }
 
     /// The same for the end that the ledger of the run's machine has, which may have seen more.
     /// C: `lg_reader_fingerprint_of()`.
-    package func fingerprint(endedAs verdict: Verdict) -> String? {
+    public func fingerprint(endedAs verdict: Verdict) -> String? {
         let end = (0..<UInt32(RunEnd.allCases.count + 1)).first { unsafe String(cString: lg_end_name(lg_end(rawValue: $0))) == verdict.end.rawValue }
         guard let end, let evidence = verdict.evidenceKind.flatMap(Evidence.allCases.firstIndex) else { return fingerprint }
         return fingerprint(
@@ -127,7 +127,7 @@ public final class Reader {
     /// The process of the run: its number, its start in clock ticks since boot, and when the run
     /// began, on the monotonic clock; nil when the file does not show it, or is not yet that of the
     /// run in its name.
-    package var process: (id: Int32, startTicks: UInt64, moment: UInt64)? {
+    public var process: (id: Int32, startTicks: UInt64, moment: UInt64)? {
         var info = lg_run_info()
         guard unsafe lg_reader_run(handle, &info) == LG_OK, path.hasSuffix(string(&info.uuid) + ".lgrun") else { return nil }
         return (info.pid, info.start_ticks, info.monotonic_ns)

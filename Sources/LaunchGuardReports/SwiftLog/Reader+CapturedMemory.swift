@@ -2,7 +2,7 @@ extension Reader {
     /// The 16 bytes at each address that a register of the crashed thread held, as far as the
     /// record has them, as hexadecimal digits by the address; nil: none. Redacted values in them
     /// are blanked.
-    package func capturedMemory() throws(ReportError) -> [String: String]? {
+    public func capturedMemory() throws(ReportError) -> [String: String]? {
         let run = try run(includingMemory: true)
         guard let crash = run.fatalCrash else { return nil }
         let recorded = run.recordedCrash

@@ -1,7 +1,7 @@
 extension DeliveryEntry {
     /// Beside the state: the attempts and the last error of a report that was not sent, and the
     /// runs for which the report stands. `time` writes a time.
-    package func remarks(time: (Timestamp) -> String = \.secondsText) -> [String] {
+    public func remarks(time: (Timestamp) -> String = \.secondsText) -> [String] {
         var remarks: [String] = []
         if state != .sent {
             let count = attempts == 0 ? nil : UInt64(attempts).counting("attempt", "attempts")
@@ -14,13 +14,14 @@ extension DeliveryEntry {
     }
 
     /// All of it, for example "pending; 2 attempts: connection refused; stands for 3 more".
-    package var summary: String {
+    public var summary: String {
         ([state.rawValue] + remarks()).joined(separator: "; ")
     }
 }
 
 extension DeliveryEntry.State {
-    package var style: TextWriter.Style {
+    /// What holds a report back stands out.
+    public var style: TextWriter.Style {
         switch self {
         case .pending: .plain
         case .sent: .green

@@ -4,7 +4,7 @@ extension LedgerContext {
     /// - Parameters:
     ///   - now: what throttles are measured against.
     ///   - time: how a moment is written.
-    package func write(to writer: inout TextWriter, now: Timestamp, time: (Timestamp) -> String = \.secondsText) {
+    public func write(to writer: inout TextWriter, now: Timestamp, time: (Timestamp) -> String = \.secondsText) {
         func write(_ fields: [Field]) {
             for field in fields {
                 writer.add("  ")

@@ -31,7 +31,7 @@ extension StartFaults {
 
 extension RunEnd {
     /// Ends of which the program is the cause stand out.
-    package var style: TextWriter.Style {
+    public var style: TextWriter.Style {
         switch self {
         case .crash, .hang, .oom: .red
         case .killed, .unknown, .exit: .yellow

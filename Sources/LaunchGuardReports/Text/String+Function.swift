@@ -2,7 +2,7 @@ extension String {
     /// Where a sentence has room for it, the name of a function as it is. A longer one, of a
     /// template for example, has "…" for what stands in brackets: `Cache<…>::load(…)`; if that is
     /// still too long, for its middle.
-    package var functionInShort: String {
+    var functionInShort: String {
         count > Self.roomForFunction ? (withoutBrackets ?? self).cutInTheMiddle(to: Self.roomForFunction) : self
     }
 

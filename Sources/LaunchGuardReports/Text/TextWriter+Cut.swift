@@ -1,7 +1,7 @@
 extension TextWriter {
     /// What is left of a line that is wider than the columns: its begin, with "…" at the end. The
     /// line may hold styles, and ends plain.
-    package static func cut(_ line: String, to columns: Int) -> String {
+    public static func cut(_ line: String, to columns: Int) -> String {
         var width = 0
         var isStyled = false
         // The end of the last piece behind which there is room for the "…".

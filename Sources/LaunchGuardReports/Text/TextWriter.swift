@@ -2,26 +2,32 @@
 /// reach a terminal as a control sequence; colours and line ends come from the writer alone.
 public struct TextWriter: Sendable {
     /// The text in UTF-8.
-    package private(set) var bytes: [UInt8] = []
+    public private(set) var bytes: [UInt8] = []
     /// Whether styles become terminal sequences.
     public let isColored: Bool
     /// The columns of a line: a longer one is cut, and ends with "…"; nil: no line is cut.
-    package let columns: Int?
+    public let columns: Int?
     private var lineStart = 0
 
     public init(isColored: Bool = false) {
         self.init(isColored: isColored, columns: nil)
     }
 
-    package init(isColored: Bool, columns: Int?) {
+    /// - Parameters:
+    ///   - isColored: whether styles become terminal sequences.
+    ///   - columns: of a line; nil: no line is cut.
+    public init(isColored: Bool, columns: Int?) {
         self.isColored = isColored
         self.columns = columns
     }
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// A time span as a person reads it, for example "1.402 s".
+    public static func duration(nanoseconds: UInt64) -> String { nanoseconds.durationText }
+
     /// Forget the text, which is written elsewhere.
-    package mutating func removeAll() {
+    public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         lineStart = 0
     }
@@ -98,7 +104,7 @@ public struct TextWriter: Sendable {
         for scalar in text.unicodeScalars {
             if !isUnsafe(scalar) {
                 result.unicodeScalars.append(scalar)
-            } else if let byte = Path.byte(scalar) ?? UInt8(exactly: scalar.value) {
+            } else if let byte = ReportPath.byte(scalar) ?? UInt8(exactly: scalar.value) {
                 let digits = String(byte, radix: 16, uppercase: true)
                 result += "\\x" + (digits.count < 2 ? "0" : "") + digits
             } else {
@@ -136,7 +142,7 @@ extension UInt64 {
     }
 
     /// A time span in nanoseconds as a person reads it, for example "1.402 s".
-    package var durationText: String {
+    var durationText: String {
         func decimal(_ unit: UInt64, _ name: String) -> String {
             let thousandths = String(self % unit * 1000 / unit)
             return "\(self / unit).\(String(repeating: "0", count: 3 - thousandths.count))\(thousandths) \(name)"

@@ -2,10 +2,10 @@ internal import LaunchGuardPlatform
 
 extension Timestamp {
     /// In the time zone of this machine or of TZ, to the second, for example "2026-01-31 12:00:00".
-    package var localText: String { local.map { "\($0.year)-\($0.month)-\($0.day) \($0.hour):\($0.minute):\($0.second)" } ?? secondsText }
+    public var localText: String { local.map { "\($0.year)-\($0.month)-\($0.day) \($0.hour):\($0.minute):\($0.second)" } ?? secondsText }
 
     /// The same without year and seconds.
-    package var shortLocalText: String { local.map { "\($0.month)-\($0.day) \($0.hour):\($0.minute)" } ?? secondsText }
+    public var shortLocalText: String { local.map { "\($0.month)-\($0.day) \($0.hour):\($0.minute)" } ?? secondsText }
 
     private var local: (year: String, month: String, day: String, hour: String, minute: String, second: String)? {
         var seconds = time_t(nanoseconds / 1_000_000_000)
@@ -19,7 +19,7 @@ extension Timestamp {
 
     /// The time that a person means: so long before `now` ("90m", "2h", "3d", "1w"), a day, or a
     /// time of a day in ISO 8601, which is local unless it says otherwise; nil: none of these.
-    package init?(since text: String, now: Timestamp = .now) {
+    public init?(since text: String, now: Timestamp = .now) {
         let units: [Character: UInt64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
         if let unit = text.last.flatMap({ units[$0] }), let count = UInt64(text.dropLast()) {
             let (span, isLong) = count.multipliedReportingOverflow(by: unit * 1_000_000_000)

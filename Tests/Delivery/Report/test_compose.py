@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 DUMP = os.environ["COMPOSE_DUMP"]
 FAULTS = os.environ["FAULTS"]
 SECRETS = os.environ["SECRETS"]
-TOOL = os.environ.get("TOOL", os.path.join(ROOT, ".build/debug/launchguard"))
+TOOL = os.environ.get("TOOL", os.path.join(ROOT, "Tools/.build/debug/launchguard"))
 GOLDEN = sorted(glob.glob(os.path.join(ROOT, "Tests/Golden/*.lgrun")))
 BRIEF_MAX, FULL_MAX, BREADCRUMBS_MAX, FRAMES_MAX = 4096, 4 << 20, 200, 24
 INTEGER_MAX = (1 << 63) - 1  # of a number that a damaged file has
@@ -93,14 +93,14 @@ class Compose(unittest.TestCase):
         for problem in ours["problems"]:
             self.assertIn(problem, theirs_problems)
 
-    @unittest.skipUnless(os.access(TOOL, os.X_OK), f"{TOOL} is not built: swift build --product launchguard")
+    @unittest.skipUnless(os.access(TOOL, os.X_OK), f"{TOOL} is not built: swift build --package-path Tools --product launchguard")
     def test_golden_files_read_as_the_tool_reads_them(self):
         self.assertGreater(len(GOLDEN), 10)
         for path in GOLDEN:
             with self.subTest(path):
                 self.check(path)
 
-    @unittest.skipUnless(os.access(TOOL, os.X_OK), f"{TOOL} is not built: swift build --product launchguard")
+    @unittest.skipUnless(os.access(TOOL, os.X_OK), f"{TOOL} is not built: swift build --package-path Tools --product launchguard")
     def test_fresh_crashes_read_as_the_tool_reads_them(self):
         for arguments in FRESH:
             with self.subTest(arguments):

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import LaunchGuardGuards
+import LaunchGuardGuardsFoundation
 import Testing
 
 /// The faults of types with owners that end a program which is not guarded.
@@ -9,9 +10,7 @@ enum OwnerFault: String, CaseIterable, Codable, Sendable {
     case ownerNotAdded, tokenRemovedTwice, observerOutlived
     case timerOutlived, resumedTwice, releasedSuspended, releasedNotStarted, releasedCancelled
     case assumedElsewhere, updatedElsewhere, readElsewhere
-    #if FoundationGuards
     case notificationOutlived
-    #endif
 
     class Player: @unchecked Sendable {}
     final class Video: Player, @unchecked Sendable {}
@@ -19,10 +18,7 @@ enum OwnerFault: String, CaseIterable, Codable, Sendable {
     /// Of the program that is not guarded.
     var signal: CInt {
         switch self {
-        case .observerOutlived, .timerOutlived: SIGABRT
-        #if FoundationGuards
-        case .notificationOutlived: SIGABRT
-        #endif
+        case .observerOutlived, .timerOutlived, .notificationOutlived: SIGABRT
         default: SIGILL
         }
     }
@@ -39,9 +35,7 @@ enum OwnerFault: String, CaseIterable, Codable, Sendable {
         case .assumedElsewhere: "a function of the main actor is called off the main actor"
         case .updatedElsewhere: "a confined value is changed off the main actor"
         case .readElsewhere: "a confined value is read off the main actor"
-        #if FoundationGuards
         case .notificationOutlived: "a notification reaches an observer whose owner, Video, is gone owner=Video notification=test"
-        #endif
         }
     }
 
@@ -92,14 +86,12 @@ enum OwnerFault: String, CaseIterable, Codable, Sendable {
             let value = MainConfined(1)
             Self.elsewhere { journal.add("\(value.read { $0 } ?? 0)") }
             expect(journal.all == ["0"])
-        #if FoundationGuards
         case .notificationOutlived:
             let name = Notification.Name("test"), center = NotificationCenter()
             let observer = NotificationObserver(owner: Video(), of: name, in: center) { _, _ in journal.add("notified") }
             expect(!observer.isRemoved)
             center.post(name: name, object: nil)
             expect(observer.isRemoved && journal.all.isEmpty)
-        #endif
         }
     }
 

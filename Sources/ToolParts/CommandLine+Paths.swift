@@ -1,8 +1,0 @@
-import LaunchGuardReports
-
-extension CommandLine {
-    /// The arguments of the program, in which paths need not be text.
-    package static var paths: [String] {
-        unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst().compactMap { unsafe $0.map { unsafe Path.text($0) } }
-    }
-}

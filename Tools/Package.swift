@@ -1,0 +1,90 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// A program that misuses memory: that is its purpose.
+let unsafeOnPurpose: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Every other Swift target is built the same way.
+let strict = unsafeOnPurpose + [.strictMemorySafety()]
+
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+/// A library of LaunchGuard.
+func library(_ name: String) -> Target.Dependency { .product(name: name, package: "LaunchGuard") }
+
+func example(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(name)", swiftSettings: strict)
+}
+
+func benchmark(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "Benchmarks/\(name)", swiftSettings: strict)
+}
+
+// The programs of LaunchGuard that are written in Swift, with what only they need.
+let package = Package(
+    name: "LaunchGuardTools",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "launchguard", targets: ["launchguard"]),
+        .executable(name: "launchguard-fleet", targets: ["launchguard-fleet"]),
+        .executable(name: "launchguard-faults", targets: ["launchguard-faults"]),
+    ],
+    dependencies: [
+        // With its name, whatever the folder of the checkout is called.
+        .package(name: "LaunchGuard", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // The tool, and the program of its commands that keep a database.
+        .executableTarget(
+            name: "launchguard",
+            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", library("LaunchGuard"), library("LaunchGuardReports"), arguments],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "launchguard-fleet",
+            dependencies: ["ToolParts", library("LaunchGuardReports"), arguments, .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(name: "ToolParts", dependencies: ["LaunchGuardSymbols", library("LaunchGuardReports"), arguments], swiftSettings: strict),
+        .target(name: "LaunchGuardSymbols", dependencies: [library("LaunchGuardReports")], swiftSettings: strict),
+        .systemLibrary(name: "CProcess"),
+
+        // The catalogue of ways to die, as a program. C++ is in there and nowhere else.
+        .target(
+            name: "CLaunchGuardFaults",
+            dependencies: [library("CLaunchGuard")],
+            exclude: ["CMakeLists.txt", "main.c"],
+            cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("m")]
+        ),
+        .executableTarget(name: "launchguard-faults", dependencies: ["CLaunchGuardFaults", library("CLaunchGuard")], swiftSettings: unsafeOnPurpose),
+
+        // The example programs of the README, of the articles and of `make demo`.
+        example("minimal-swift", library("LaunchGuard")),
+        example("watched-swift", library("LaunchGuard")),
+        example("first-hour-swift", library("LaunchGuard")),
+        example("desktop-swift", library("LaunchGuard")),
+        example("reader-swift", library("LaunchGuardReports")),
+        example("plugin-host-swift", library("LaunchGuard"), library("LaunchGuardGuards")),
+        example("notes-swift", library("LaunchGuard"), "CSQLite"),
+        .systemLibrary(name: "CSQLite", path: "Examples/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+        benchmark("bench-log-swift", library("LaunchGuard")),
+        benchmark("bench-guards-swift", library("LaunchGuard"), library("LaunchGuardGuards")),
+
+        // The library and the tool read the same files.
+        .testTarget(
+            name: "LaunchGuardReportsTests",
+            dependencies: ["LaunchGuardSymbols", library("LaunchGuardReports"), library("CLaunchGuard"), library("_TestSupport")],
+            swiftSettings: strict
+        ),
+    ],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,55 @@
+import ArgumentParser
+import LaunchGuardPlatform
+import LaunchGuardReports
+
+// The commands that keep a database are a program of their own, as a device has no use for it.
+
+/// `launchguard collect`
+struct CollectCommand: ParsableCommand {
+    static let configuration = CollectOptions.command
+    @OptionGroup var options: CollectOptions
+
+    func run() throws { try FleetProgram.miss() }
+}
+
+/// `launchguard top`
+struct TopCommand: ParsableCommand {
+    static let configuration = TopOptions.command
+    @OptionGroup var options: TopOptions
+
+    func run() throws { try FleetProgram.miss() }
+}
+
+/// `launchguard show`
+struct ShowCommand: ParsableCommand {
+    static let configuration = ShowOptions.command
+    @OptionGroup var options: ShowOptions
+
+    func run() throws { try FleetProgram.miss() }
+}
+
+/// `launchguard-fleet`, which takes the command line as it is.
+enum FleetProgram {
+    /// Starts it in the place of the tool, if the command is one of its own and it is there. Before
+    /// the command line is parsed: that program says what is wrong with it.
+    static func become(for arguments: [String]) {
+        let commands: [any ParsableCommand.Type] = [CollectCommand.self, TopCommand.self, ShowCommand.self]
+        guard let name = arguments.first, commands.contains(where: { $0.configuration.commandName == name }), let path else { return }
+        // A thread of Swift blocks signals, and those of the terminal have to reach the program.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+        _ = unsafe ReportPath.withCString(path) { unsafe execv($0, CommandLine.unsafeArgv) }
+        Output.complain("\(path): it cannot be started: \(unsafe String(cString: strerror(errno)))")
+    }
+
+    /// Says that it is not there.
+    static func miss() throws -> Never {
+        if path == nil {
+            Output.complain("launchguard-fleet is not installed, which does this; it comes with the tool, and belongs beside launchguard or in libexec/launchguard")
+        }
+        throw ExitStatus.nothingFound.code
+    }
+
+    private static var path: String? { ProgramBeside.path("launchguard-fleet") }
+}

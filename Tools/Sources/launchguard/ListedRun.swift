@@ -1,0 +1,92 @@
+import LaunchGuardReports
+
+/// One line of the list.
+struct ListedRun: Encodable, Sendable {
+    let schema = RunReport.currentSchema
+    let type = "listed-run"
+    var path: String
+    var uuid: String?
+    var ordinal: UInt64?
+    var started: Timestamp?
+    var durationNanoseconds: UInt64?
+    var verdict: Verdict?
+    /// Contexts to whose streak or unknown count the run added; nil: not in the timeline.
+    var counted: [String]?
+    /// The finer kind of a crash that follows from its symbols, and what was said before.
+    var reason: String?
+    var message: String?
+    /// The program's own function nearest to the crash or the hang.
+    var place: String?
+    /// Its reports in the spool; nil: there are none.
+    var delivery: [DeliveryEntry]?
+    /// True: guards survived faults in it.
+    var isDegraded: Bool?
+    var problems: [Problem]
+    /// Whether there may be symbols for it.
+    let hasStack: Bool
+
+    private enum CodingKeys: CodingKey {
+        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, reason, message, place, delivery, isDegraded,
+            problems
+    }
+
+    init(_ report: RunReport, counted entry: TimelineEntry?) {
+        path = report.path
+        uuid = report.identity?.uuid
+        ordinal = report.identity?.ordinal
+        started = report.identity?.started
+        durationNanoseconds = report.durationNanoseconds ?? entry?.durationNanoseconds
+        verdict = entry?.verdict ?? report.verdict
+        counted = entry?.counted
+        reason = report.fatalCrash?.reason
+        message = report.fatalCrash?.said
+        place = report.place
+        isDegraded = entry?.isDegraded == true || report.isDegraded ? true : nil
+        problems = report.problems
+        hasStack = report.crash != nil || report.otherCrashes != nil || report.snapshots != nil
+    }
+
+    /// Whether a list shows it. A damaged file has no end, and a run whose start is not known may
+    /// be of any time.
+    func matches(_ ends: Set<RunEnd>, since: Timestamp?) -> Bool {
+        if !ends.isEmpty { guard let verdict, ends.contains(verdict.end) else { return false } }
+        guard let since, let started else { return true }
+        return started >= since
+    }
+
+    var isDamaged: Bool { verdict == nil || problems.contains(where: \.isDamage) }
+
+    /// The end in words.
+    var end: String { verdict?.summary(reason: reason) ?? "damaged" }
+
+    /// The states of its reports.
+    var states: String { (delivery ?? []).map(\.state.rawValue).joined(separator: ", ") }
+
+    /// The place and the message, and what is to be said about its reports.
+    private var details: String {
+        let words = message.map { $0.prefix(Self.messageLength) + ($0.count > Self.messageLength ? "…" : "") }
+        let remarks = (delivery ?? []).flatMap { $0.remarks(time: \.localText) }.joined(separator: "; ")
+        let cause = [place.map(Symbol.inShort), words.map(String.init)].compactMap(\.self).joined(separator: ": ")
+        return [cause, remarks.isEmpty ? "" : "(\(remarks))"].filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+
+    private static let messageLength = 120
+
+    /// In a terminal of few columns the time is short, and the duration is left out.
+    func write(to writer: inout TextWriter, endWidth: Int, stateWidth: Int) {
+        let isNarrow = writer.columns.map { $0 < 80 } ?? false
+        writer.add(ordinal.map { "#\($0)" } ?? "?", width: 6)
+        guard let verdict else {
+            writer.line("\(path): \(problems.first.map { "\($0.code): \($0.message)" } ?? "damaged")", .red)
+            return
+        }
+        writer.add((isNarrow ? started?.shortLocalText : started?.localText) ?? "unknown", width: isNarrow ? 13 : 21, .dim)
+        if !isNarrow { writer.add(durationNanoseconds.map { TextWriter.duration(nanoseconds: $0) } ?? "", width: 12) }
+        writer.add(end, width: details.isEmpty && states.isEmpty ? 0 : endWidth + 2, verdict.end.style)
+        if stateWidth > 0 { writer.add(states, width: details.isEmpty ? 0 : stateWidth + 2, delivery?.last?.state.style ?? .plain) }
+        writer.add(details)
+        if isDegraded == true { writer.add("  degraded", .yellow) }
+        if isDamaged { writer.add("  damaged; see launchguard verify", .red) }
+        writer.endLine()
+    }
+}

@@ -1,0 +1,179 @@
+#if os(Linux)
+import CProcess
+import LaunchGuardPlatform
+import LaunchGuardReports
+
+/// The witness of processes whose parent is not this one: children of the program, and theirs.
+///
+/// Each of them is known by its run file, which is seen as soon as it is made. From then on a
+/// descriptor of the process is held, and nothing is done until its parent has waited for it. The
+/// kernel then tells the status that the parent got: since Linux 6.15, also where the first thread
+/// of the process ended before the others. An end that the kernel does not tell stays unknown, and
+/// so does that of a process that was waited for before its file was read.
+final class DescendantWatch {
+    /// Each process takes one descriptor. The usual limit is 1024, and the storing of an end needs
+    /// some. The ends of more processes at a time stay unknown.
+    private static let most = 512
+    /// A file that is being made is read again after 1 ms, 2 ms, and so on up to 1 s in all.
+    private static let mostTries = 10
+
+    private let program: pid_t
+    private let witness: RunWitness
+    private let limit: Int
+    private var events: lg_shim_events
+    /// The folders of run files, by the number of their notices.
+    private var folders: [Int32: String] = [:]
+    /// The folder of all state directories, or the nearest one above.
+    private var nearest: Int32?
+    /// By their descriptors.
+    private var processes: [Int32: ProcessIdentity] = [:]
+    /// Run files that do not show their process yet.
+    private var unread: [String: (tries: Int, due: Double)] = [:]
+
+    /// Nil: the kernel does not tell how a process ended, or a descriptor is not to be had.
+    init?(_ program: pid_t, _ witness: RunWitness) {
+        guard lg_shim_tells_ends() != 0 else { return nil }
+        events = lg_shim_open_events()
+        guard events.all >= 0 else { return nil }
+        self.program = program
+        self.witness = witness
+        let files = sysconf(Int32(_SC_OPEN_MAX))
+        limit = files < 0 ? Self.most : min(Self.most, files / 2)
+        look()
+    }
+
+    /// Until a signal waits to be taken, or for some milliseconds at most.
+    func wait(_ milliseconds: Int?) {
+        let end = milliseconds.map { monotonic() + Double($0) / 1000 } ?? .infinity
+        while true {
+            let until = min(end, unread.values.map(\.due).min() ?? .infinity)
+            let file = unsafe lg_shim_next_event(&events, until == .infinity ? -1 : Int32(clamping: Int(max(0, until - monotonic()) * 1000 + 1)))
+            if file >= 0, file == events.signals { return }
+            if file >= 0 { take(file) }
+            let now = monotonic()
+            for (path, state) in unread where state.due <= now { consider(path) }
+            if now >= end { return }
+        }
+    }
+
+    /// This process is the one that has waited for a process.
+    func waited(for process: pid_t) {
+        for (file, identity) in processes where identity.process == process { letGo(file) }
+    }
+
+    /// The program has ended: what is known by now is stored, and no more is waited for.
+    func finish() {
+        // Signals are no matter any more.
+        if events.signals >= 0 { close(events.signals) }
+        events.signals = -1
+        for _ in 0..<processes.count + 2 {
+            let file = unsafe lg_shim_next_event(&events, 0)
+            guard file >= 0 else { break }
+            take(file)
+        }
+        stop()
+        unsafe lg_shim_close_events(&events)
+    }
+
+    /// Ends are not told, or are of no interest any more.
+    private func stop() {
+        for file in processes.keys { letGo(file) }
+        if events.notices >= 0 { close(events.notices) }
+        events.notices = -1
+        folders = [:]
+        unread = [:]
+    }
+
+    private func letGo(_ file: Int32) {
+        processes[file] = nil
+        close(file)
+    }
+
+    private func take(_ file: Int32) {
+        if file == events.notices { return takeNotices() }
+        guard let process = processes[file] else { return }
+        let status = lg_shim_end_of(file)
+        letGo(file)
+        if status >= 0 { witness.store(status, of: process) } else { stop() }
+    }
+
+    // MARK: Run files
+
+    /// Begins to watch the folders that are not watched yet, and looks at what is there. No file is
+    /// missed: a folder is watched before it is listed.
+    private func look() {
+        if let root = witness.root { watchNearest(root) }
+        for directory in witness.directories {
+            let runs = directory + "/runs"
+            if let number = watch(runs) ?? watch(directory).flatMap({ _ in watch(runs) }) { folders[number] = runs }
+            for path in RunWitness.runs(directory) { consider(path) }
+        }
+    }
+
+    /// Watches a folder, or the nearest one above it until it is there.
+    private func watchNearest(_ folder: String) {
+        var folder = folder, below: String?
+        while true {
+            if let number = watch(folder) {
+                if let nearest, nearest != number { unsafe lg_shim_forget_folder(&events, nearest) }
+                nearest = number
+                guard let missing = below, (try? ReportPath.isFolder(missing)) == true else { return }
+                (folder, below) = (missing, nil)  // it was made meanwhile
+            } else {
+                guard let slash = folder.lastIndex(of: "/"), folder != "/" else { return }
+                (folder, below) = (slash == folder.startIndex ? "/" : String(folder[..<slash]), folder)
+            }
+        }
+    }
+
+    private func watch(_ folder: String) -> Int32? {
+        let number = unsafe ReportPath.withCString(folder) { folder in unsafe lg_shim_watch_folder(&events, folder) }
+        return number >= 0 ? number : nil
+    }
+
+    private func takeNotices() {
+        var bytes = [UInt8](repeating: 0, count: 16384)
+        var isOther = false
+        while case let count = unsafe read(events.notices, &bytes, bytes.count), count > 0 {
+            var at = 0
+            while at + 16 <= count {
+                let (number, kind, size) = unsafe bytes.withUnsafeBytes { bytes in
+                    unsafe (
+                        bytes.loadUnaligned(fromByteOffset: at, as: Int32.self), bytes.loadUnaligned(fromByteOffset: at + 4, as: UInt32.self),
+                        Int(bytes.loadUnaligned(fromByteOffset: at + 12, as: UInt32.self))
+                    )
+                }
+                let name = bytes[min(at + 16, count)..<min(at + 16 + size, count)].prefix { $0 != 0 }
+                if let folder = folders[number] {
+                    consider(folder + "/" + String(decoding: name, as: UTF8.self))
+                } else if kind & UInt32(IN_ISDIR | IN_Q_OVERFLOW) != 0 {
+                    isOther = true
+                }
+                at += 16 + size
+            }
+        }
+        if isOther { look() }
+    }
+
+    /// Begins to wait for the end of the process of a run file.
+    private func consider(_ path: String) {
+        let tries = unread.removeValue(forKey: path)?.tries ?? 0
+        guard path.hasSuffix(".lgrun"), !witness.isEarlier(path) else { return }
+        guard let process = witness.process(of: path) else {
+            guard tries < Self.mostTries, (try? ReportPath.isFolder(path)) == false else { return }
+            unread[path] = (tries + 1, monotonic() + Double(1 << tries) / 1000)
+            return
+        }
+        guard process.process != program, processes.count < limit, !processes.values.contains(process) else { return }
+        let file = lg_shim_open_process(process.process)
+        guard file >= 0 else { return }
+        // The number may be that of another process by now. Asked behind the descriptor: what has
+        // the run's start now had the number then.
+        if ProcessIdentity(process.process) == process, process.isDescendant, unsafe lg_shim_add_event(&events, file, 0) != 0 {
+            processes[file] = process
+        } else {
+            close(file)
+        }
+    }
+}
+#endif

@@ -1,0 +1,83 @@
+#if os(Linux)
+import LaunchGuard
+import LaunchGuardPlatform
+import LaunchGuardReports
+
+/// Stores how processes ended in the files of their runs.
+final class RunWitness {
+    /// The folder in which each program has its state directory, or one state directory; nil: none
+    /// is known.
+    let root: String?
+    /// What is known of each run file, by path. A file of a run never becomes that of another one.
+    private var files: [String: Owner] = [:]
+
+    private enum Owner {
+        /// The file was there before the program.
+        case earlier
+        case process(ProcessIdentity, moment: UInt64)
+    }
+
+    /// Made before the program starts. `directory` is the folder of `--directory`; without it the
+    /// usual one.
+    init(_ directory: String?) {
+        let probe = "launchguard-run"
+        if let directory = directory ?? Output.variable("LAUNCHGUARD_DIRECTORY"), !directory.isEmpty {
+            root = directory.absolute
+        } else {
+            let usual = try? Session.stateDirectory(appID: probe)
+            root = usual.map { $0.hasSuffix("/" + probe) ? String($0.dropLast(probe.count + 1)) : $0 }
+        }
+        for directory in directories { for path in Self.runs(directory) { files[path] = .earlier } }
+    }
+
+    /// Stores the wait status of a process, if there is a run of it.
+    func store(_ waitStatus: Int32, of ended: ProcessIdentity) {
+        guard let directory = directory(of: ended) else { return }
+        try? Session.witness(waitStatus, of: ended.process, stateDirectory: directory)
+    }
+
+    /// The state directory with the newest run of the process: it may have been several programs in
+    /// turn. Nil also where that run is one of another process, which got the number since.
+    func directory(of process: ProcessIdentity) -> String? {
+        var newest: (directory: String, isOfProcess: Bool, moment: UInt64)?
+        var found: [String: Owner] = [:]
+        for directory in directories {
+            for path in Self.runs(directory) {
+                guard let owner = files[path] ?? Self.owner(path) else { continue }
+                found[path] = owner
+                guard case .process(let other, let moment) = owner, other.process == process.process, moment >= newest?.moment ?? 0 else { continue }
+                newest = (directory, process.startTicks == nil || other == process, moment)
+            }
+        }
+        files = found  // those that are gone are forgotten
+        return newest.flatMap { $0.isOfProcess ? $0.directory : nil }
+    }
+
+    func isEarlier(_ path: String) -> Bool {
+        if case .earlier = files[path] { true } else { false }
+    }
+
+    /// The process of a run file that was not there before the program; nil: the file does not show
+    /// it, or not yet.
+    func process(of path: String) -> ProcessIdentity? {
+        files[path] = files[path] ?? Self.owner(path)
+        guard case .process(let process, _) = files[path] else { return nil }
+        return process
+    }
+
+    var directories: [String] {
+        guard let root else { return [] }
+        let names = (try? ReportPath.names(in: root)) ?? []
+        return [root] + names.filter { $0 != "." && $0 != ".." && $0 != "runs" }.map { "\(root)/\($0)" }
+    }
+
+    static func runs(_ directory: String) -> [String] {
+        (try? StateDirectory(path: directory).runPaths()) ?? []
+    }
+
+    /// Nil: the file does not show it, or not yet.
+    private static func owner(_ path: String) -> Owner? {
+        (try? Reader(path: path))?.process.map { .process(ProcessIdentity($0.id, startTicks: $0.startTicks), moment: $0.moment) }
+    }
+}
+#endif

@@ -1,0 +1,87 @@
+import LaunchGuard
+import LaunchGuardReports
+
+/// How the last run of an application ended, and what its next launch will be.
+struct LastEnd: Encodable {
+    let schema = RunReport.currentSchema
+    let type = "last-end"
+    let directory: String
+    let ordinal: UInt64
+    let uuid: String
+    let started: Timestamp?
+    let durationNanoseconds: UInt64?
+    let verdict: Verdict
+    let contexts: [Context]
+    /// The exit status of `verdict`.
+    let exitStatus: Int32
+
+    /// A launch, as it would be if it began now.
+    struct Context: Encodable {
+        let name: String
+        let status: String
+        let mode: String
+        let isHalted: Bool
+        let streak: UInt32
+    }
+
+    /// Nil: no run is known. Processes beside the primary one are passed over.
+    init?(_ directory: StateDirectory, _ ledger: LedgerReport) {
+        let counted = ledger.timeline.map { Run(ordinal: $0.ordinal, uuid: $0.uuid, started: $0.started, duration: $0.durationNanoseconds, verdict: $0.verdict) }
+        let uncounted = ledger.uncounted.filter { !$0.isSecondary }.map {
+            Run(
+                ordinal: $0.ordinal, uuid: $0.uuid, started: $0.started, duration: $0.durationNanoseconds,
+                verdict: $0.verdict ?? Verdict(end: .unknown, evidence: "the run file is damaged", evidenceKind: .fileUnreadable))
+        }
+        guard let last = (counted + uncounted).max(by: { $0.ordinal < $1.ordinal }) else { return nil }
+        self.directory = directory.path
+        ordinal = last.ordinal
+        uuid = last.uuid
+        started = last.started
+        durationNanoseconds = last.duration
+        verdict = last.verdict
+        contexts = ledger.contexts.map { context in
+            guard let next = try? Launch.info(of: context.name, stateDirectory: directory.path) else {
+                return Context(name: context.name, status: context.status, mode: context.mode, isHalted: context.isHalted, streak: context.streak)
+            }
+            return Context(
+                name: next.name, status: next.status == .needsRepair ? "needs-repair" : next.status.rawValue, mode: next.mode.rawValue, isHalted: next.isHalted,
+                streak: UInt32(clamping: next.streak))
+        }
+        exitStatus = contexts.contains(where: \.isHalted) ? Self.haltedStatus : Self.exitStatus(of: verdict.end)
+    }
+
+    private struct Run {
+        let ordinal: UInt64
+        let uuid: String
+        let started: Timestamp?
+        let duration: UInt64?
+        let verdict: Verdict
+    }
+
+    static let haltedStatus: Int32 = 20
+
+    /// 0: nothing is wrong with the program. The numbers begin behind those of the tool.
+    static func exitStatus(of end: RunEnd) -> Int32 {
+        switch end {
+        case .clean, .terminated, .upgrade, .debugger, .noRun: 0
+        case .crash: 10
+        case .hang: 11
+        case .oom: 12
+        case .killed: 13
+        case .exit: 14
+        case .unknown: 15
+        case .reboot: 16
+        case .running: 17
+        }
+    }
+
+    /// One line.
+    var text: String {
+        let lived = durationNanoseconds.map { ", lived \(TextWriter.duration(nanoseconds: $0))" } ?? ""
+        let launches = contexts.map { context in
+            let mode = context.isHalted ? ", halted" : context.mode == "normal" ? "" : ", \(context.mode)"
+            return "; \(context.name): \(context.status)\(mode), streak \(context.streak)"
+        }
+        return "\(verdict.summary); run \(ordinal)\(lived)\(launches.joined())"
+    }
+}

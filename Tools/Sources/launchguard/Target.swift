@@ -1,0 +1,93 @@
+import ArgumentParser
+import LaunchGuardReports
+
+/// The target of a command: one file, or a state directory.
+enum Target {
+    case file(String)
+    case directory(StateDirectory)
+
+    /// The target that the argument names, or without an argument the default state directory; with
+    /// a number, that run of the directory.
+    init(_ argument: String?, run: UInt64? = nil) throws {
+        let targets = try Self.all(argument)
+        guard targets.count == 1 else {
+            let names = targets.prefix(20).map { "\n  " + TextWriter.escaped($0.path) }.joined()
+            let more = targets.count > 20 ? "\n  and \(targets.count - 20) more" : ""
+            throw ValidationError("\(argument ?? "") holds \(targets.count) state directories; name one of them:\(names + more)")
+        }
+        self = targets[0]
+        guard let run else { return }
+        guard case .directory(let directory) = self else { throw ValidationError("--run needs a state directory.") }
+        self = .file(try directory.runPath(ordinal: run))
+    }
+
+    private var path: String {
+        switch self {
+        case .file(let path): path
+        case .directory(let directory): directory.path
+        }
+    }
+
+    /// What the argument names: at least one, and more than one only where it is a folder or a
+    /// tarball with several state directories.
+    static func all(_ argument: String?) throws -> [Target] {
+        guard let argument else {
+            return [.directory(try usualDirectory())]
+        }
+        let unpacked = try Tarball.unpack(argument)
+        let path = unpacked ?? argument
+        guard try ReportPath.isFolder(path) == true else {
+            return [.file(path)]
+        }
+        let directory = StateDirectory(path: path)
+        if try directory.exists { return [.directory(directory)] }
+        // A tarball holds nothing else; a folder may hold a whole disk.
+        let directories = StateDirectory.all(in: path, levels: unpacked == nil ? 2 : 16)
+        if directories.isEmpty {
+            let others = unpacked == nil ? "no folder in it is one, down to two levels: name a deeper one" : "no folder in it is one"
+            Output.complain("\(path): not a state directory, as it holds neither ledger.lg nor runs, and \(others)")
+            throw ExitStatus.nothingFound.code
+        }
+        return directories.map { .directory($0) }
+    }
+
+    private static func usualDirectory() throws -> StateDirectory {
+        if let path = Output.variable("STATE_DIRECTORY")?.split(separator: ":").first {
+            return StateDirectory(path: String(path))
+        }
+        if try ReportPath.isFolder("ledger.lg") == false { return StateDirectory(path: ".") }
+        throw ValidationError(
+            "No state directory is known: name one, set STATE_DIRECTORY, or change to a directory that holds ledger.lg.")
+    }
+
+    /// The state directory, for a command that needs one.
+    func stateDirectory(for command: String) throws -> StateDirectory {
+        switch self {
+        case .directory(let directory):
+            return directory
+        case .file(let path):
+            let kind = try Reader(path: path).kind
+            throw ValidationError("\(path) is a \(kind == .run ? "run file" : "ledger"); \(command) needs a state directory.")
+        }
+    }
+
+    /// The file itself, or the newest run of the directory.
+    func newestRun() throws -> String {
+        switch self {
+        case .file(let path):
+            return path
+        case .directory(let directory):
+            guard let path = try directory.runPaths().last else {
+                Output.complain("\(directory.path): no run has been recorded here")
+                throw ExitStatus.nothingFound.code
+            }
+            return path
+        }
+    }
+}
+
+/// A run of a state directory.
+struct RunOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The run with this number, of a state directory.", valueName: "number"))
+    var run: UInt64?
+}
