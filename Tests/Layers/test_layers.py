@@ -50,10 +50,10 @@ CORE = Tree("Sources/CLaunchGuard", "Sources/CLaunchGuard/",
 AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
              {"process": 0, "report": 1, "watch": 1, "target": 2, "send": 3, ".": 4})
 
-# A function that other files call, lg__file_verb, begins with the name of its file. In three
+# A function that other files call, lg__file_verb, begins with the name of its file. In four
 # folders it may begin with the name of what all files of the folder are about: the interface to the
-# system and the CPU (os.h), capture (capture.h), and the reader, whose public functions are named
-# after it.
+# system and the CPU (os.h), capture (capture.h), the reader, whose public functions are named after
+# it, and the parts of a report.
 PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"], "report": ["report"]}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/fields.h"
+#include "report/table.h"
 
 static void string(const char *text)
 {

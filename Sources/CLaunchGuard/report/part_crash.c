@@ -67,16 +67,6 @@ static void committed(struct lg__report *report, const void *of)
 }
 
 #undef OF
-#define OF lg_register
-
-static const struct lg__field register_fields[] = {
-    FIELD(TEXT, "name", name, "", "For example rip."),
-    FIELD(ADDRESS, "value", value, "", "What it held."),
-    LAST,
-};
-const struct lg__shape lg__shape_register = { "crash-register", LG__SENTENCE("A register of a thread."), register_fields };
-
-#undef OF
 
 static void registers(struct lg__report *report, const void *of)
 {
@@ -91,7 +81,7 @@ static void registers(struct lg__report *report, const void *of)
             break;
         }
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_register, &cell);
+        lg__table_object(report, &lg__shape_register, &cell);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -136,7 +126,7 @@ static void notes(struct lg__report *report, const void *of)
             break;
         }
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_note, &note);
+        lg__table_object(report, &lg__shape_note, &note);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -223,7 +213,7 @@ static void messages(struct lg__report *report, const void *of)
         if (!lg__report_has(report, lg_reader_message(report->reader, i, message), "messages"))
             break;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_message, message);
+        lg__table_object(report, &lg__shape_message, message);
     }
     lg__json_list_end(&report->json, &list);
     free(message);
@@ -265,7 +255,7 @@ static void resources(struct lg__report *report, const void *of)
             lg__json_open(&report->json);
         begun = true;
         report->json.key = resource.name;
-        lg__fields_object(report, &lg__shape_resource, &resource);
+        lg__table_object(report, &lg__shape_resource, &resource);
     }
     if (begun)
         lg__json_close(&report->json);
@@ -367,7 +357,7 @@ static bool write_crash(struct lg__report *report, struct lg__json_list *list)
         return false;
     if (list)
         lg__json_item(&report->json, list);
-    lg__fields_object(report, &lg__shape_crash, &crash);
+    lg__table_object(report, &lg__shape_crash, &crash);
     return true;
 }
 

@@ -86,7 +86,7 @@ static void fields(struct lg__report *report, const void *of)
         if (lg_reader_guard_field(report->reader, site->place, i, &field) != LG_OK)
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &field_shape, &field);
+        lg__table_object(report, &field_shape, &field);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -145,7 +145,7 @@ static void sites(struct lg__report *report, const void *of)
         if (site.info.damaged)
             lg__report_has(report, LG_ERR_DAMAGED, "guards");
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_site, &site);
+        lg__table_object(report, &lg__shape_site, &site);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -165,5 +165,5 @@ void lg__report_guards(struct lg__report *report, const void *of)
     lg_guards_info info;
     (void)of;
     if (lg__report_has(report, lg_reader_guards(report->reader, &info), "guards"))
-        lg__fields_object(report, &lg__shape_guards, &info);
+        lg__table_object(report, &lg__shape_guards, &info);
 }

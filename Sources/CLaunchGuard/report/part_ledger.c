@@ -91,7 +91,7 @@ static void ladder(struct lg__report *report, const void *of)
         if (!is_there(report, lg_reader_ledger_rung(report->reader, ((const struct context *)of)->index, i, &rung), "ladder", i, 64, &goes_on))
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_rung, &rung);
+        lg__table_object(report, &lg__shape_rung, &rung);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -106,7 +106,7 @@ static void suspects(struct lg__report *report, const void *of)
         if (!is_there(report, lg_reader_ledger_suspect(report->reader, ((const struct context *)of)->index, i, &suspect), "suspects", i, 64, &goes_on))
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_suspect, &suspect);
+        lg__table_object(report, &lg__shape_suspect, &suspect);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -198,7 +198,7 @@ NAMES(late, false)
 
 static void verdict(struct lg__report *report, const void *of)
 {
-    lg__fields_object(report, &lg__shape_verdict, &((const struct entry *)of)->entry.verdict);
+    lg__table_object(report, &lg__shape_verdict, &((const struct entry *)of)->entry.verdict);
 }
 
 static const char *const event_names[] = {
@@ -250,7 +250,7 @@ static void entry_events(struct lg__report *report, const void *of)
         if (!events.entry->entry.events[events.index])
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_events, &events);
+        lg__table_object(report, &lg__shape_events, &events);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -326,7 +326,7 @@ static void last_ordinal(struct lg__report *report, const void *of)
 static void start_faults(struct lg__report *report, const void *of)
 {
     if (((const struct ledger *)of)->info.start_fault_wall_ns)
-        lg__fields_object(report, &lg__shape_start_faults, of);
+        lg__table_object(report, &lg__shape_start_faults, of);
 }
 
 static void contexts(struct lg__report *report, const void *of)
@@ -344,7 +344,7 @@ static void contexts(struct lg__report *report, const void *of)
         if (ledger->names)
             memcpy(ledger->names[context.index], context.info.name, sizeof *ledger->names);
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_ledger_context, &context);
+        lg__table_object(report, &lg__shape_ledger_context, &context);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -361,7 +361,7 @@ static void timeline(struct lg__report *report, const void *of)
         if (!is_there(report, lg_reader_timeline(report->reader, i, &entry.entry), "timeline", i, count, &goes_on))
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_entry, &entry);
+        lg__table_object(report, &lg__shape_entry, &entry);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -398,6 +398,6 @@ void lg__report_ledger(struct lg__report *report)
     struct ledger ledger = { .is_readable = false };
     ledger.is_readable = lg__report_has(report, lg_reader_ledger(report->reader, &ledger.info), "ledger");
     ledger.names = calloc(ledger.info.context_count + 1, sizeof *ledger.names);
-    lg__fields_members(report, &lg__shape_ledger, &ledger);
+    lg__table_members(report, &lg__shape_ledger, &ledger);
     free(ledger.names);
 }

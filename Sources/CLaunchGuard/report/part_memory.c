@@ -89,7 +89,7 @@ static void mappings(struct lg__report *report, const void *of)
     lg__json_list_begin(&report->json, &list);
     for (size_t at = 0; map_next(of, &at, &mapping);) {
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_mapping, &mapping);
+        lg__table_object(report, &lg__shape_mapping, &mapping);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -109,7 +109,7 @@ void lg__report_memory_map(struct lg__report *report, const void *crash)
     (void)crash;
     if (!map_open(report, &map))
         return;
-    lg__fields_object(report, &lg__shape_map, &map);
+    lg__table_object(report, &lg__shape_map, &map);
     free(map.text);
 }
 
@@ -131,7 +131,7 @@ void lg__report_address_mapping(struct lg__report *report, const void *of)
     if (!crash->has_address || !map_open(report, &map))
         return;
     if (mapping_at(&map, crash->address, &mapping))
-        lg__fields_object(report, &lg__shape_mapping, &mapping);
+        lg__table_object(report, &lg__shape_mapping, &mapping);
     free(map.text);
 }
 
@@ -235,7 +235,7 @@ static void bytes_beside(struct lg__report *report, uint32_t which, const char *
     if (!lg__report_has(report, status, part) || !lg__report_wants(report, LG_REPORT_MEMORY) || !bytes.size)
         return;
     if (report->options->stack_bytes || lg__secrets_blank(report, buffer, bytes.size))
-        lg__fields_object(report, &lg__shape_bytes, &bytes);
+        lg__table_object(report, &lg__shape_bytes, &bytes);
 }
 
 void lg__report_stack_memory(struct lg__report *report, const void *crash)
@@ -298,7 +298,7 @@ void lg__report_stack_stretches(struct lg__report *report, const void *crash)
         if (report->options->stack_bytes && !(stretch.bytes = read_bytes(report, i, &stretch.info)))
             break;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_stretch, &stretch);
+        lg__table_object(report, &lg__shape_stretch, &stretch);
         free(stretch.bytes);
     }
     lg__json_list_end(&report->json, &list);

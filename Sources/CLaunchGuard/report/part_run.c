@@ -68,7 +68,7 @@ static void wait_signal(struct lg__report *report, const void *of)
 {
     const int32_t number = ((const lg_run_info *)of)->wait_status & 0x7F;
     if (number && number != 0x7F)
-        lg__values_signal(report, number);
+        lg__table_signal(report, number);
 }
 
 static const struct lg__field witness_fields[] = {
@@ -114,43 +114,43 @@ const struct lg__shape lg__shape_run_note = { "run-identity-crash-note",
 static void termination(struct lg__report *report, const void *of)
 {
     if (((const lg_run_info *)of)->term_signal)
-        lg__fields_object(report, &lg__shape_run_termination, of);
+        lg__table_object(report, &lg__shape_run_termination, of);
 }
 
 static void announcement(struct lg__report *report, const void *of)
 {
     if (((const lg_run_info *)of)->end_announced)
-        lg__fields_object(report, &lg__shape_run_announcement, of);
+        lg__table_object(report, &lg__shape_run_announcement, of);
 }
 
 static void witness(struct lg__report *report, const void *of)
 {
     if (((const lg_run_info *)of)->witnessed)
-        lg__fields_object(report, &lg__shape_run_witness, of);
+        lg__table_object(report, &lg__shape_run_witness, of);
 }
 
 static void memory_kills(struct lg__report *report, const void *of)
 {
     if (((const lg_run_info *)of)->oom_known)
-        lg__fields_object(report, &lg__shape_run_kills, of);
+        lg__table_object(report, &lg__shape_run_kills, of);
 }
 
 static void cpu_limit(struct lg__report *report, const void *of)
 {
     if (((const lg_run_info *)of)->cpu_near_ns)
-        lg__fields_object(report, &lg__shape_run_cpu, of);
+        lg__table_object(report, &lg__shape_run_cpu, of);
 }
 
 static void memory_pressure(struct lg__report *report, const void *of)
 {
     if (((const lg_run_info *)of)->memory_near_ns)
-        lg__fields_object(report, &lg__shape_run_pressure, of);
+        lg__table_object(report, &lg__shape_run_pressure, of);
 }
 
 static void crash_note(struct lg__report *report, const void *of)
 {
     if (((const lg_run_info *)of)->crash_noted_ns)
-        lg__fields_object(report, &lg__shape_run_note, of);
+        lg__table_object(report, &lg__shape_run_note, of);
 }
 
 static const struct lg__field identity_fields[] = {
@@ -189,7 +189,7 @@ void lg__report_identity(struct lg__report *report, const void *of)
 {
     (void)of;
     if (report->has_run)
-        lg__fields_object(report, &lg__shape_identity, &report->run);
+        lg__table_object(report, &lg__shape_identity, &report->run);
 }
 
 /* ---- contexts ---- */
@@ -260,7 +260,7 @@ void lg__report_contexts(struct lg__report *report, const void *of)
         if (!lg__report_has(report, lg_reader_run_context(report->reader, i, &context), "contexts"))
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_context, &context);
+        lg__table_object(report, &lg__shape_context, &context);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -312,7 +312,7 @@ void lg__report_system(struct lg__report *report, const void *of)
     lg_system_info system = LG_SYSTEM_INFO_INIT;
     (void)of;
     if (lg__report_has(report, lg_reader_system(report->reader, &system), "system"))
-        lg__fields_object(report, &lg__shape_system, &system);
+        lg__table_object(report, &lg__shape_system, &system);
 }
 
 /* ---- verdict ---- */
@@ -395,7 +395,7 @@ void lg__report_verdict(struct lg__report *report, const void *of)
     lg_verdict verdict;
     (void)of;
     if (final_verdict(report, &verdict))
-        lg__fields_object(report, &lg__shape_verdict, &verdict);
+        lg__table_object(report, &lg__shape_verdict, &verdict);
 }
 
 void lg__report_fingerprint(struct lg__report *report, const void *of)
@@ -460,7 +460,7 @@ void lg__report_modules(struct lg__report *report, const void *of)
     (void)of;
     for (uint32_t i = 0; lg__report_wants(report, LG_REPORT_MODULES) && i < report->module_count; i++) {
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_module, &report->modules[i]);
+        lg__table_object(report, &lg__shape_module, &report->modules[i]);
     }
     lg__json_list_end(&report->json, &list);
 }

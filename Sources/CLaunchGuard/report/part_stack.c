@@ -56,7 +56,7 @@ void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact)
     frame.module = module_at(report, frame.lookup);
     if (frame.module)
         frame.file_address = frame.lookup - frame.module->bias;
-    lg__fields_object(report, &lg__shape_frame, &frame);
+    lg__table_object(report, &lg__shape_frame, &frame);
 }
 
 #define OF struct lg__walk
@@ -108,5 +108,16 @@ const struct lg__shape lg__shape_stack = { "stack", LG__SENTENCE("A walk of a st
 
 void lg__report_stack(struct lg__report *report, const struct lg__walk *walk)
 {
-    lg__fields_object(report, &lg__shape_stack, walk);
+    lg__table_object(report, &lg__shape_stack, walk);
 }
+
+#define OF lg_register
+
+static const struct lg__field register_fields[] = {
+    FIELD(TEXT, "name", name, "", "For example rip."),
+    FIELD(ADDRESS, "value", value, "", "What it held."),
+    LAST,
+};
+const struct lg__shape lg__shape_register = { "crash-register", LG__SENTENCE("A register of a thread."), register_fields };
+
+#undef OF

@@ -57,7 +57,7 @@ static void blocked(struct lg__report *report, const void *of)
     for (int number = 1; number <= 64; number++)
         if (mask >> (number - 1) & 1) {
             lg__json_item(&report->json, &list);
-            lg__values_signal(report, number);
+            lg__table_signal(report, number);
         }
     lg__json_list_end(&report->json, &list);
 }
@@ -71,7 +71,7 @@ static void registers(struct lg__report *report, const void *of)
         if (get_register(report, thread->owner, thread->index, i, &cell) != LG_OK)
             break;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_register, &cell);
+        lg__table_object(report, &lg__shape_register, &cell);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -120,7 +120,7 @@ static uint32_t threads(struct lg__report *report, thread_owner owner, uint32_t 
             continue;
         snprintf(thread.part, sizeof thread.part, "stack of thread %d", (int)thread.info.tid);
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_thread, &thread);
+        lg__table_object(report, &lg__shape_thread, &thread);
         written++;
     }
     lg__json_list_end(&report->json, &list);
@@ -170,7 +170,7 @@ void lg__report_thread_counts(struct lg__report *report, const void *of)
     lg_threads_info info;
     (void)of;
     if (lg_reader_threads(report->reader, &info) == LG_OK && info.complete)
-        lg__fields_object(report, &lg__shape_thread_counts, &info);
+        lg__table_object(report, &lg__shape_thread_counts, &info);
 }
 
 void lg__report_cpu_time(struct lg__report *report, const void *of)
@@ -206,7 +206,7 @@ static void snapshot_counts(struct lg__report *report, const void *of)
     const lg_threads_info counts = { .listed = info->listed, .captured = info->captured, .masked = info->masked, .silent = info->silent,
                                      .omitted = info->omitted, .error = info->error, .waited_ns = info->took_ns };
     if (info->complete)
-        lg__fields_object(report, &lg__shape_thread_counts, &counts);
+        lg__table_object(report, &lg__shape_thread_counts, &counts);
 }
 
 #define OF lg_snapshot_info
@@ -244,7 +244,7 @@ void lg__report_snapshots(struct lg__report *report, const void *of)
         if (!lg__report_has(report, lg_reader_snapshot(report->reader, kind, &info), parts[kind]) || !lg__report_wants(report, LG_REPORT_SNAPSHOTS))
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_snapshot, &info);
+        lg__table_object(report, &lg__shape_snapshot, &info);
     }
     lg__json_list_end(&report->json, &list);
 }

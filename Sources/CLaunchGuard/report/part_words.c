@@ -115,7 +115,7 @@ void lg__report_annotations(struct lg__report *report, const void *of)
         qsort(found, count, sizeof *found, by_key);
     for (size_t i = 0; lg__report_wants(report, LG_REPORT_ANNOTATIONS) && i < count; i++) {
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_annotation, &found[i]);
+        lg__table_object(report, &lg__shape_annotation, &found[i]);
     }
     lg__json_list_end(&report->json, &list);
     free(found);
@@ -162,7 +162,7 @@ static void entry_fields(struct lg__report *report, const void *of)
         if (lg_reader_log_field(report->reader, breadcrumb->index, i, &breadcrumb->field) != LG_OK)
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_field, &breadcrumb->field);
+        lg__table_object(report, &lg__shape_field, &breadcrumb->field);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -211,7 +211,7 @@ static void entries(struct lg__report *report, const void *of)
             continue;
         breadcrumb->index = i;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_breadcrumb, breadcrumb);
+        lg__table_object(report, &lg__shape_breadcrumb, breadcrumb);
         if (breadcrumb->entry.damaged)
             lg__report_has(report, LG_ERR_DAMAGED, "ring log");
     }
@@ -235,7 +235,7 @@ void lg__report_breadcrumbs(struct lg__report *report, const void *of)
 {
     (void)of;
     if (lg__report_has(report, report->log_status, "ring log") && lg__report_wants(report, LG_REPORT_BREADCRUMBS))
-        lg__fields_object(report, &lg__shape_log, &report->log);
+        lg__table_object(report, &lg__shape_log, &report->log);
 }
 
 /* ---- heartbeats and deadlines ---- */
@@ -280,7 +280,7 @@ void lg__report_hearts(struct lg__report *report, const void *of)
         if (!has)
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_heart, &heart);
+        lg__table_object(report, &lg__shape_heart, &heart);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -298,7 +298,7 @@ void lg__report_deadlines(struct lg__report *report, const void *of)
         if (!has)
             continue;
         lg__json_item(&report->json, &list);
-        lg__fields_object(report, &lg__shape_deadline, &deadline);
+        lg__table_object(report, &lg__shape_deadline, &deadline);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -341,5 +341,5 @@ void lg__report_standard_error(struct lg__report *report, const void *of)
     (void)of;
     if (lg__report_has(report, lg_reader_stderr(report->reader, words.bytes, &words.size, &words.total), "standard error") &&
         lg__report_wants(report, LG_REPORT_STANDARD_ERROR))
-        lg__fields_object(report, &lg__shape_stderr, &words);
+        lg__table_object(report, &lg__shape_stderr, &words);
 }

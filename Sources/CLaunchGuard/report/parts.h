@@ -3,11 +3,11 @@
 #ifndef LG_REPORT_PARTS_H
 #define LG_REPORT_PARTS_H
 
-#include "report/fields.h"
+#include "report/table.h"
 
 extern const struct lg__shape lg__shape_verdict, lg__shape_register;
 
-/* ---- report.c ---- */
+/* ---- problems.c ---- */
 
 /* Members of each file's object. */
 #define LG__FIELDS_OF_A_FILE(type_) \

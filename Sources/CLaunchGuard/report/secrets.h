@@ -2,7 +2,7 @@
 #ifndef LG_REPORT_SECRETS_H
 #define LG_REPORT_SECRETS_H
 
-#include "report/report.h"
+#include "report/part.h"
 
 /* Overwrite, by asterisks, every eight bytes in a row that also stand in a redacted value, and the
  * whole value where it has four to seven bytes. False: it is not known what is redacted, and the

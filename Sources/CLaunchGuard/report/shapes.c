@@ -1,5 +1,5 @@
 /* Every object of a report, in the order of the page of fields. */
-#include "report/fields.h"
+#include "report/table.h"
 
 #define SHAPES(X)                                                                                                                     \
     X(run) X(identity) X(run_termination) X(run_announcement) X(run_witness) X(run_kills) X(run_cpu) X(run_pressure) X(run_note) X(system) X(verdict) X(context) X(module) X(crash) X(message) X(register) X(stack) X(frame) X(thread)           \

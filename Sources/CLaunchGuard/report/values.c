@@ -113,26 +113,3 @@ const char *lg__values_code_name(int number, int code)
     default: return number >= 0 && number < 32 && code >= 1 && code <= 9 ? names[number][code - 1] : NULL;
     }
 }
-
-static void signal_name(struct lg__report *report, const void *of)
-{
-    char buffer[LG__SIGNAL_NAME_BYTES];
-    lg__json_string(&report->json, lg__values_signal_name(*(const int *)of, buffer));
-}
-
-static void signal_number(struct lg__report *report, const void *of)
-{
-    lg__json_signed(&report->json, *(const int *)of);
-}
-
-static const struct lg__field signal_fields[] = {
-    VALUE("number", signal_number, "integer", "", "Its number on the machine of the run."),
-    VALUE("name", signal_name, "string", "", "Its name, for example SIGSEGV."),
-    LAST,
-};
-const struct lg__shape lg__shape_signal = { "signal", LG__SENTENCE("A signal."), signal_fields };
-
-void lg__values_signal(struct lg__report *report, int number)
-{
-    lg__fields_object(report, &lg__shape_signal, &number);
-}

@@ -2,7 +2,7 @@
 #ifndef LG_REPORT_VALUES_H
 #define LG_REPORT_VALUES_H
 
-#include "report/fields.h"
+#include "report/table.h"
 
 /* The form of a signal's name with the longest number. */
 #define LG__SIGNAL_NAME_BYTES 24u
@@ -13,7 +13,6 @@ const char *lg__values_signal_name(int number, char buffer[LG__SIGNAL_NAME_BYTES
 const char *lg__values_code_name(int number, int code);
 
 void lg__values_number(struct lg__report *report, uint64_t number);
-void lg__values_signal(struct lg__report *report, int number);
 void lg__values_kind(struct lg__report *report, lg_crash_kind kind);
 /* Nothing for 0. */
 void lg__values_time(struct lg__report *report, uint64_t wall_ns);
@@ -23,7 +22,5 @@ void lg__values_moment(struct lg__report *report, uint64_t monotonic_ns);
 void lg__values_text(struct lg__report *report, const char *bytes, size_t size);
 void lg__values_path(struct lg__report *report, const char *path);
 void lg__values_name(struct lg__report *report, const struct lg__names *names, uint64_t number);
-
-extern const struct lg__shape lg__shape_signal;
 
 #endif

@@ -1,11 +1,11 @@
 /* The table of fields: what a report has, where it stands in the values of the reader, and what it
  * means. The JSON, its schema and the page of fields come from it. A new field is one line. */
-#ifndef LG_REPORT_FIELDS_H
-#define LG_REPORT_FIELDS_H
+#ifndef LG_REPORT_TABLE_H
+#define LG_REPORT_TABLE_H
 
 #include <stddef.h>
 
-#include "report/report.h"
+#include "report/part.h"
 
 /* How the member of a structure is written. A form with _IF leaves out 0 and "". */
 enum lg__form {
@@ -91,9 +91,11 @@ struct lg__shape {
 #define LAST { .form = LG__FORM_END }
 
 /* Write an object whose members are those of the shape. */
-void lg__fields_object(struct lg__report *report, const struct lg__shape *shape, const void *of);
+void lg__table_object(struct lg__report *report, const struct lg__shape *shape, const void *of);
 /* The same without the braces. */
-void lg__fields_members(struct lg__report *report, const struct lg__shape *shape, const void *of);
+void lg__table_members(struct lg__report *report, const struct lg__shape *shape, const void *of);
+
+void lg__table_signal(struct lg__report *report, int number);
 
 /* Every shape and all names, for what is generated from them; the last one is NULL. */
 extern const struct lg__shape *const lg__shapes_all[];

@@ -1,6 +1,6 @@
 /* Layer 3: what the reader returns, as JSON. Shared by the files of report/. */
-#ifndef LG_REPORT_REPORT_H
-#define LG_REPORT_REPORT_H
+#ifndef LG_REPORT_PART_H
+#define LG_REPORT_PART_H
 
 #include "report/json.h"
 

@@ -1,4 +1,4 @@
-#include "report/fields.h"
+#include "report/table.h"
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ static void write(struct lg__report *report, const struct lg__field *field, cons
         if (!unsigned_at(member, field->size))
             break;
         /* fall through */
-    case LG__FORM_SIGNAL: lg__values_signal(report, (int)signed_at(member, field->size)); break;
+    case LG__FORM_SIGNAL: lg__table_signal(report, (int)signed_at(member, field->size)); break;
     case LG__FORM_NAME_IF:
         if (!unsigned_at(member, field->size))
             break;
@@ -81,15 +81,40 @@ static void write(struct lg__report *report, const struct lg__field *field, cons
     }
 }
 
-void lg__fields_members(struct lg__report *report, const struct lg__shape *shape, const void *of)
+void lg__table_members(struct lg__report *report, const struct lg__shape *shape, const void *of)
 {
     for (const struct lg__field *field = shape->fields; field->form != LG__FORM_END; field++)
         write(report, field, of);
 }
 
-void lg__fields_object(struct lg__report *report, const struct lg__shape *shape, const void *of)
+void lg__table_object(struct lg__report *report, const struct lg__shape *shape, const void *of)
 {
     lg__json_open(&report->json);
-    lg__fields_members(report, shape, of);
+    lg__table_members(report, shape, of);
     lg__json_close(&report->json);
+}
+
+/* ---- signals ---- */
+
+static void signal_name(struct lg__report *report, const void *of)
+{
+    char buffer[LG__SIGNAL_NAME_BYTES];
+    lg__json_string(&report->json, lg__values_signal_name(*(const int *)of, buffer));
+}
+
+static void signal_number(struct lg__report *report, const void *of)
+{
+    lg__json_signed(&report->json, *(const int *)of);
+}
+
+static const struct lg__field signal_fields[] = {
+    VALUE("number", signal_number, "integer", "", "Its number on the machine of the run."),
+    VALUE("name", signal_name, "string", "", "Its name, for example SIGSEGV."),
+    LAST,
+};
+const struct lg__shape lg__shape_signal = { "signal", LG__SENTENCE("A signal."), signal_fields };
+
+void lg__table_signal(struct lg__report *report, int number)
+{
+    lg__table_object(report, &lg__shape_signal, &number);
 }
