@@ -36,7 +36,7 @@ sys.path.insert(0, str(HERE.parent / "Export"))
 
 import operator_case
 import readers
-from page import crc32c
+from page import STRUCTURES, File, crc32c
 from operator_case import ROOT, OperatorCase
 from waiting import wait_until
 
@@ -206,6 +206,20 @@ class Collect(FleetCase):
         self.assertEqual(self.query("SELECT ending, signal, certainty FROM run"), [("crash", "SIGSEGV", 2)])
         self.assertEqual(len(self.top()), 1)
         self.check_database()
+
+    def test_the_end_after_a_survived_crash_is_a_conclusion(self):
+        """The record shows no end, and no mark does."""
+        process = subprocess.Popen([operator_case.options.victim, self.state, "1.0", "wait"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.send_signal(signal.SIGSEGV)
+        process.wait(operator_case.LIMIT_S)
+        path = next((self.state / "runs").iterdir())
+        content = bytearray(path.read_bytes())
+        content[File(path).sections[4][0] + STRUCTURES["record"].at("outcome")] = 2  # handled
+        path.write_bytes(content)
+        self.collect(self.state)
+        self.assertEqual(self.query("SELECT ending, certainty FROM run"), [("unknown", 1)])
 
     def test_a_recorded_end_counts_in_a_damaged_file_too(self):
         process = subprocess.Popen([operator_case.options.victim, self.state, "1.0", "wait"], stdout=subprocess.PIPE, text=True)

@@ -41,11 +41,9 @@ struct CollectedRun: Sendable {
         self.report = report
     }
 
+    /// Only another boot is a conclusion with an end of its own: docs/ENDS.md.
     private static func isConclusion(_ verdict: Verdict) -> Bool {
-        switch verdict.evidenceKind {
-        case .bootDiffers, .noMark, .fork, .oomCounter, .nearMemoryLimit, .fileUnreadable, nil: true
-        default: false
-        }
+        verdict.end == .unknown || verdict.evidenceKind == .bootDiffers || verdict.evidenceKind == nil
     }
 
     /// The record with the most parts is the best example.
