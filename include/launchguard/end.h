@@ -35,54 +35,54 @@ typedef enum lg_end {
 #undef LG_END_ENUM
 } lg_end;
 
-/** X(identifier, value, "sentence"). Values are stored in ledgers and never change. */
+/** X(identifier, value, "name", "sentence"). Values are stored in ledgers and never change. */
 #define LG_EVIDENCE_TABLE(X) \
-    X(LG_EVIDENCE_NONE, 0, "no run is known before this one") \
-    X(LG_EVIDENCE_PROCESS_ALIVE, 1, "the process is alive") \
-    X(LG_EVIDENCE_CRASH_NOTE, 2, "the program itself said that it had crashed, by lg_crash_note()") \
-    X(LG_EVIDENCE_CRASH_RECORD, 3, "the run file holds a crash record") \
-    X(LG_EVIDENCE_EXIT_MARK, 4, \
+    X(LG_EVIDENCE_NONE, 0, "no-run", "no run is known before this one") \
+    X(LG_EVIDENCE_PROCESS_ALIVE, 1, "process-alive", "the process is alive") \
+    X(LG_EVIDENCE_CRASH_NOTE, 2, "crash-note", "the program itself said that it had crashed, by lg_crash_note()") \
+    X(LG_EVIDENCE_CRASH_RECORD, 3, "crash-record", "the run file holds a crash record") \
+    X(LG_EVIDENCE_EXIT_MARK, 4, "exit-mark", \
       "the process passed through exit() and left the mark with the status") \
-    X(LG_EVIDENCE_STOP_MARK, 5, "the program called lg_stop()") \
-    X(LG_EVIDENCE_TERMINATE_MARK, 6, \
+    X(LG_EVIDENCE_STOP_MARK, 5, "stop-mark", "the program called lg_stop()") \
+    X(LG_EVIDENCE_TERMINATE_MARK, 6, "terminate-mark", \
       "the process noted a terminating signal and left no later mark") \
-    X(LG_EVIDENCE_BOOT_DIFFERS, 7, \
+    X(LG_EVIDENCE_BOOT_DIFFERS, 7, "boot-differs", \
       "the machine was booted again after the run, which left no mark of an end") \
-    X(LG_EVIDENCE_NO_MARK, 8, \
+    X(LG_EVIDENCE_NO_MARK, 8, "no-mark", \
       "the process was gone without any mark: killed, or ended without exit()") \
-    X(LG_EVIDENCE_FILE_UNREADABLE, 9, "the run file is missing or damaged") \
-    X(LG_EVIDENCE_HANDLED, 10, \
+    X(LG_EVIDENCE_FILE_UNREADABLE, 9, "file-unreadable", "the run file is missing or damaged") \
+    X(LG_EVIDENCE_HANDLED, 10, "handled", \
       "the process survived the signal of its crash record and left no other mark") \
-    X(LG_EVIDENCE_CRASH_MARK, 11, \
+    X(LG_EVIDENCE_CRASH_MARK, 11, "crash-mark", \
       "the run file is missing or damaged, but the ledger holds the crash mark of the run") \
-    X(LG_EVIDENCE_EXEC, 12, "the process executed a program over itself") \
-    X(LG_EVIDENCE_DUMP_RECORD, 13, \
+    X(LG_EVIDENCE_EXEC, 12, "exec", "the process executed a program over itself") \
+    X(LG_EVIDENCE_DUMP_RECORD, 13, "dump-record", \
       "the run file holds the dump of all threads that SIGQUIT asked for") \
-    X(LG_EVIDENCE_TRACER, 14, "a debugger was attached at the crash") \
-    X(LG_EVIDENCE_WITNESS, 15, "another process waited for this one and stored its status") \
-    X(LG_EVIDENCE_TERMINATION_ANNOUNCED, 16, "the program announced its end") \
-    X(LG_EVIDENCE_RESTART_ANNOUNCED, 17, "the program announced its restart") \
-    X(LG_EVIDENCE_HANG_MARK, 18, "the process was marked as hanging and left no other mark") \
-    X(LG_EVIDENCE_OOM_COUNTER, 19, \
+    X(LG_EVIDENCE_TRACER, 14, "tracer", "a debugger was attached at the crash") \
+    X(LG_EVIDENCE_WITNESS, 15, "witness", "another process waited for this one and stored its status") \
+    X(LG_EVIDENCE_TERMINATION_ANNOUNCED, 16, "termination-announced", "the program announced its end") \
+    X(LG_EVIDENCE_RESTART_ANNOUNCED, 17, "restart-announced", "the program announced its restart") \
+    X(LG_EVIDENCE_HANG_MARK, 18, "hang-mark", "the process was marked as hanging and left no other mark") \
+    X(LG_EVIDENCE_OOM_COUNTER, 19, "oom-counter", \
       "the process left no mark, and the kernel ended a process of the same cgroup for lack of memory meanwhile") \
-    X(LG_EVIDENCE_STOP_TIMEOUT, 20, \
+    X(LG_EVIDENCE_STOP_TIMEOUT, 20, "stop-timeout", \
       "the process was asked to end, was still alive a while later, and was then gone without any mark") \
-    X(LG_EVIDENCE_CPU_LIMIT, 21, \
+    X(LG_EVIDENCE_CPU_LIMIT, 21, "cpu-limit", \
       "the process was about to reach its limit of CPU time, and was then gone without any mark") \
-    X(LG_EVIDENCE_DEADLINE, 22, \
+    X(LG_EVIDENCE_DEADLINE, 22, "deadline", \
       "a job was about to overrun its deadline, and the process was then gone without any mark") \
-    X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, \
+    X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, "near-memory-limit", \
       "the memory of the process was near the limit, and the process was then gone without any mark") \
-    X(LG_EVIDENCE_KERNEL_LOG, 24, \
+    X(LG_EVIDENCE_KERNEL_LOG, 24, "kernel-log", \
       "the kernel's log says that the kernel ended the process for lack of memory") \
-    X(LG_EVIDENCE_MEMORY_SHARE, 25, \
+    X(LG_EVIDENCE_MEMORY_SHARE, 25, "memory-share", \
       "the process had more than half of its cgroup's memory for itself when the kernel ended one of the group for lack of memory") \
-    X(LG_EVIDENCE_FORK, 26, \
+    X(LG_EVIDENCE_FORK, 26, "fork", \
       "the process forked a child during a launch and was gone right after without any mark, as the parent in daemon() is")
 
 /** The evidence that decided an end. */
 typedef enum lg_evidence {
-#define LG_EVIDENCE_ENUM(identifier, value, sentence) identifier = value,
+#define LG_EVIDENCE_ENUM(identifier, value, name, sentence) identifier = value,
     LG_EVIDENCE_TABLE(LG_EVIDENCE_ENUM)
 #undef LG_EVIDENCE_ENUM
 } lg_evidence;

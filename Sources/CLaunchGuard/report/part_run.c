@@ -329,12 +329,9 @@ static void evidence(struct lg__report *report, const void *of)
     lg__json_string(&report->json, lg_evidence_sentence(((const lg_verdict *)of)->evidence));
 }
 
-static const char *const evidences[] = {
-    "no-run", "process-alive", "crash-note", "crash-record", "exit-mark", "stop-mark", "terminate-mark", "boot-differs",
-    "no-mark", "file-unreadable", "handled", "crash-mark", "exec", "dump-record", "tracer", "witness",
-    "termination-announced", "restart-announced", "hang-mark", "oom-counter", "stop-timeout", "cpu-limit", "deadline",
-    "near-memory-limit", "kernel-log", "memory-share", "fork",
-};
+#define EVIDENCE(identifier, value, name, sentence) [value] = name,
+static const char *const evidences[] = { LG_EVIDENCE_TABLE(EVIDENCE) };
+#undef EVIDENCE
 const struct lg__names lg__names_evidence = { "evidence", LG__SENTENCE("The evidence for an end."), evidences, sizeof evidences / sizeof evidences[0], "" };
 
 static void evidence_kind(struct lg__report *report, const void *of)

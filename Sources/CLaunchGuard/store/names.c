@@ -46,7 +46,7 @@ const char *lg_end_name(lg_end end)
 const char *lg_evidence_sentence(lg_evidence evidence)
 {
     switch (evidence) {
-#define SENTENCE(identifier, value, sentence) \
+#define SENTENCE(identifier, value, name, sentence) \
     case identifier: return sentence;
         LG_EVIDENCE_TABLE(SENTENCE)
 #undef SENTENCE
