@@ -1,4 +1,4 @@
-/* Layer 2: all that runs inside the signal handler, and nothing else.
+/* Layer 3: all that runs inside the signal handler, and nothing else.
  *
  * This header is the interface of `capture/` to the rest of the core. The code behind it runs in a
  * broken process: it takes no lock, allocates nothing, uses no stdio, never calls the dynamic
@@ -180,10 +180,6 @@ bool lg__capture_traced(void);
 uint32_t lg__capture_rights(int32_t tid);
 /* A thread of this process has ended. */
 bool lg__capture_thread_gone(int32_t tid);
-
-/* Build id of the module with these program headers (ElfW(Phdr)). Returns its size; 0: the module
- * has none. */
-uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
 
 /* Give the calling thread an alternate stack with guard pages, which is freed with the thread, and
  * unblock the signals of faults on the thread: for a blocked one the kernel would end the process

@@ -30,7 +30,8 @@ __attribute__((noinline)) void lg__watch_walk(struct lg__thread *slot)
         atomic_store(&walking, true);
         LG_FAULT_POINT("snapshot: walk");
         lg__loader_settle();
-        lg__loader_write();
+        if (!lg__crash_holder()) /* a crash writes the tables of its own */
+            lg__loader_write(false);
         lg__thread_walk(slot);
         atomic_store(&walking, false);
     }

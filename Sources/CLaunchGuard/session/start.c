@@ -11,6 +11,7 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
+#include "walk/walk.h"
 
 /* all zero until the first start: most of its pages are never there */
 static struct lg_session the_session;
@@ -91,7 +92,7 @@ static void identify(struct lg_session *session, struct lg__identity *identity)
     identity->uid = geteuid();
     identity->arch = lg__arch;
     if (headers)
-        identity->build_id_size = lg__capture_build_id(headers, count, bias, identity->build_id);
+        identity->build_id_size = lg__image_build_id(headers, count, bias, identity->build_id);
     memcpy(identity->app_id, session->app_id, sizeof identity->app_id);
     memcpy(identity->app_version, session->app_version, sizeof identity->app_version);
     lg__os_executable(identity->executable, sizeof identity->executable);

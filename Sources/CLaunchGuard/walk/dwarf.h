@@ -1,7 +1,7 @@
 /* Numbers of the DWARF standard, version 5, by their names there: tables 7.9 (operations) and 7.29
  * (call frame instructions); and of the Linux Standard Base, Core 5.0, 10.5 (pointer encodings). */
-#ifndef LG_CAPTURE_DWARF_H
-#define LG_CAPTURE_DWARF_H
+#ifndef LG_WALK_DWARF_H
+#define LG_WALK_DWARF_H
 
 enum lg__dwarf_operation {
     DW_OP_addr = 0x03,

@@ -3,7 +3,7 @@
 #include <link.h>
 #include <pthread.h>
 
-#include "capture/internal.h"
+#include "walk/walk.h"
 #include "store/crc32c.h"
 
 #define PATH_MAX_BYTES 1024u
@@ -12,9 +12,9 @@
 static struct lg__modules tables[2];
 static _Atomic(const struct lg__modules *) published;
 static _Atomic uint32_t generation; /* of the run file's newest table */
-/* A table of the file that is being written, plus one: by a thread under the crash lock, which
- * counts as the crash, or by any other, which counts as the watch. */
-static _Atomic uint32_t writing[LG__WALKER_WATCH + 1];
+/* The two tables of the run file; NULL: it has none. */
+static struct lg__module_table *files;
+static _Atomic uint32_t writing; /* the table that a writer that is not urgent writes, plus one */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char executable[PATH_MAX_BYTES];
 
@@ -51,27 +51,17 @@ bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range
 
 /* ---- the run file ---- */
 
-/* The calling thread is inside the handler, under the crash lock. */
-static bool has_lock(void)
+/* The urgent writer takes the table that the other one does not write. That one may hold the newest
+ * whole table: the urgent one will be newer. */
+struct lg__module_table *lg__modules_file_begin(bool urgent)
 {
-    return lg__memory_walker == LG__WALKER_GUARD ? lg__crash_holder() == lg__os_tid() : lg__memory_walker == LG__WALKER_CRASH && lg__crash_entered;
-}
-
-/* A crash never waits for another writer, and takes the table that the other one does not write.
- * That one may hold the newest whole table: the crash's will be newer. */
-struct lg__module_table *lg__modules_file_begin(void)
-{
-    const bool crash = has_lock();
-    struct lg__module_table *files = lg__fixed.options.run.modules;
     uint32_t free = 0, number = atomic_fetch_add(&generation, 1) + 1, index = number & 1;
-    if (!files || (!crash && lg__crash_holder()))
+    if (!files)
         return NULL;
-    if (crash) {
-        index = atomic_load(&writing[LG__WALKER_WATCH]) == index + 1 ? index ^ 1 : index;
-        atomic_store(&writing[LG__WALKER_CRASH], index + 1);
-    } else if (!atomic_compare_exchange_strong(&writing[LG__WALKER_WATCH], &free, index + 1)) {
+    if (urgent)
+        index = atomic_load(&writing) == index + 1 ? index ^ 1 : index;
+    else if (!atomic_compare_exchange_strong(&writing, &free, index + 1))
         return NULL;
-    }
     struct lg__module_table *file = &files[index];
     atomic_store_explicit(&file->commit, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
@@ -104,7 +94,7 @@ void lg__modules_file_add(struct lg__module_table *file, const struct lg__module
     file->count = count + 1;
 }
 
-void lg__modules_file_commit(struct lg__module_table *file)
+void lg__modules_file_commit(struct lg__module_table *file, bool urgent)
 {
     uint32_t count = file->count <= LG__MODULES_MAX ? file->count : LG__MODULES_MAX;
     uint32_t text_size = file->text_size <= sizeof file->text ? file->text_size : (uint32_t)sizeof file->text;
@@ -112,7 +102,8 @@ void lg__modules_file_commit(struct lg__module_table *file)
     crc = lg__crc32c(crc, file->entries, count * sizeof file->entries[0]);
     file->crc = lg__crc32c(crc, file->text, text_size);
     atomic_store_explicit(&file->commit, LG__COMMIT_MODULES, memory_order_release);
-    atomic_store(&writing[has_lock() ? LG__WALKER_CRASH : LG__WALKER_WATCH], 0);
+    if (!urgent)
+        atomic_store(&writing, 0);
 }
 
 /* ---- refresh ---- */
@@ -154,7 +145,7 @@ static int counts_only(struct dl_phdr_info *info, size_t size, void *argument)
     return 1;
 }
 
-static void refresh(void)
+static void refresh(bool (*is_in_use)(void))
 {
     const struct lg__modules *now = atomic_load(&published);
     struct counts counts = { 0, 0 };
@@ -163,24 +154,24 @@ static void refresh(void)
     if (now && counts.adds == now->adds && counts.subs == now->subs)
         return;
     struct lg__modules *next = now == &tables[0] ? &tables[1] : &tables[0];
-    struct scan scan = { next, lg__modules_file_begin() };
+    struct scan scan = { next, is_in_use() ? NULL : lg__modules_file_begin(false) };
     next->count = 0;
     dl_iterate_phdr(add_module, &scan);
     if (scan.file)
-        lg__modules_file_commit(scan.file);
+        lg__modules_file_commit(scan.file, false);
     atomic_store(&published, next);
 }
 
-void lg__modules_prepare(void)
+void lg__modules_prepare(struct lg__module_table *of_run)
 {
+    files = of_run;
     lg__os_executable(executable, sizeof executable);
 }
 
-void lg__modules_refresh(void)
+void lg__modules_refresh(bool (*is_in_use)(void))
 {
     pthread_mutex_lock(&mutex);
-    /* Not while a crash reads the table that is published. */
-    if (lg__crash_holder() == 0)
-        refresh();
+    if (!is_in_use())
+        refresh(is_in_use);
     pthread_mutex_unlock(&mutex);
 }

@@ -21,8 +21,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "capture/cfi.h"
+#include "capture/capture.h"
 #include "os/fault_point.h"
+#include "walk/cfi.h"
 
 #define FUNCTION static __attribute__((noinline)) void
 #define FUNCTION_BYTES 600u
@@ -138,7 +139,7 @@ static int build_id(struct dl_phdr_info *info, size_t size, void *path)
     if (strcmp(info->dlpi_name, path) != 0)
         return 0;
     shared[0] = 0;
-    uint32_t bytes = lg__capture_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, id);
+    uint32_t bytes = lg__image_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, id);
     for (uint32_t i = 0; i < bytes; i++)
         sprintf(shared + 2 * i, "%02x", id[i]);
     return 1;
@@ -889,7 +890,7 @@ static void test_rows(void **state)
 static void test_damaged_tables(void **state)
 {
     (void)state;
-    lg__modules_refresh();
+    lg__capture_refresh_modules();
     const struct lg__module_range *module = lg__modules_search(lg__modules_published(), (uint64_t)(uintptr_t)test_damaged_tables);
     assert_non_null(module);
     size_t size = module->tables_end - module->tables_start, room = (size + 4095) & ~(size_t)4095;

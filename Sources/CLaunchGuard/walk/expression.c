@@ -1,7 +1,7 @@
 /* DWARF expressions (DWARF 5, section 2.5): in unwind tables they stand where a rule is not "saved
  * at an offset", that is in signal frames and in the entries of the procedure linkage table. */
-#include "capture/cfi.h"
-#include "capture/dwarf.h"
+#include "walk/cfi.h"
+#include "walk/dwarf.h"
 
 #define BYTES_MAX 256u /* of one expression */
 #define STEPS_MAX 256u

@@ -4,7 +4,7 @@
  * row. Code that no table describes (a just-in-time compiler's, hand-written assembler) takes one
  * step by its frame pointer, if the frame pointer passes every check that can be made; such steps
  * are counted. Nothing else is guessed. */
-#include "capture/cfi.h"
+#include "walk/cfi.h"
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 

@@ -1,5 +1,5 @@
 /* Reads of memory that may not be mapped. */
-#include "capture/internal.h"
+#include "walk/walk.h"
 
 /* Pages found readable during this crash, by a hash of their address; 0: free. 256 pages are a
  * megabyte of stack and tables. */

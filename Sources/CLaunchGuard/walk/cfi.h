@@ -1,9 +1,9 @@
 /* Call frame information: what .eh_frame says of one place in the code (DWARF 5, section 6.4; LSB
  * core, section 10.6). */
-#ifndef LG_CAPTURE_CFI_H
-#define LG_CAPTURE_CFI_H
+#ifndef LG_WALK_CFI_H
+#define LG_WALK_CFI_H
 
-#include "capture/internal.h"
+#include "walk/walk.h"
 
 /* Integer registers, stack pointer, return address: the same numbers as in lg__arch_registers(). */
 #define LG__CFI_COLUMNS 33u

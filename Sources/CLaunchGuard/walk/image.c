@@ -2,7 +2,7 @@
 #include <elf.h>
 #include <link.h>
 
-#include "capture/internal.h"
+#include "walk/walk.h"
 #include "store/crc32c.h"
 
 #define NOTES_MAX 64u
@@ -117,7 +117,7 @@ bool lg__image_describe(struct lg__image_room *room, uint64_t headers, size_t co
     return true;
 }
 
-uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES])
+uint32_t lg__image_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES])
 {
     struct lg__image_room room;
     struct lg__module_range module;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cfi.h"
+#include "capture/capture.h"
+#include "walk/cfi.h"
 
 #if defined(__x86_64__)
 #include <libunwind-x86_64.h>
@@ -174,7 +175,7 @@ int test_against_libunwind(char *ret_message, size_t size)
     unw_set_caching_policy(space, UNW_CACHE_NONE);
     for (size_t i = 0; i < sizeof stack / sizeof stack[0]; i++)
         stack[i] = (uint64_t)(uintptr_t)&stack[2048 + next_random() % 4096];
-    lg__modules_refresh();
+    lg__capture_refresh_modules();
     lg__memory_forget(false);
     const struct lg__modules *table = lg__modules_published();
     int places = 0, modules = 0, differing = 0;

@@ -1,5 +1,5 @@
 /* The frames of a walk: the innermost ones in order, then a ring of the outermost. */
-#include "capture/internal.h"
+#include "walk/walk.h"
 
 void lg__frames_begin(const struct lg__frames *frames)
 {

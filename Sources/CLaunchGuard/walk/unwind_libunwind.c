@@ -4,7 +4,7 @@
  * It is not used where our own walk ends early: libunwind would go on by guesses. The local
  * interface of libunwind asks the dynamic linker for the modules, and hangs when another thread
  * holds the loader's lock; the remote one asks our accessors. */
-#include "capture/internal.h"
+#include "walk/walk.h"
 
 /* The SDK for static programs (musl) has no such library. */
 #if defined(LG_LIBUNWIND) && __has_include(<libunwind-common.h>)

@@ -1,5 +1,5 @@
 /* Whether a word of a stack can be a return address. */
-#include "capture/internal.h"
+#include "walk/walk.h"
 
 bool lg__caller_follows_call(uint64_t pc)
 {

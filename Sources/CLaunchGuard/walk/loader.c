@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <link.h>
 
-#include "capture/internal.h"
+#include "walk/walk.h"
 
 #define NODES_MAX 1024u
 
@@ -158,12 +158,12 @@ static void write_module(struct lg__module_table *file, const struct lg__module_
         file->omitted++;
 }
 
-void lg__loader_write(void)
+void lg__loader_write(bool urgent)
 {
     struct work *work = &works[lg__memory_walker];
     struct node *node = &work->node;
     uint32_t count = 0;
-    struct lg__module_table *file = work->unwritten ? lg__modules_file_begin() : NULL;
+    struct lg__module_table *file = work->unwritten ? lg__modules_file_begin(urgent) : NULL;
     work->unwritten = false;
     if (!file)
         return;
@@ -174,7 +174,7 @@ void lg__loader_write(void)
     } else if (executable_headers) { /* a static program */
         write_module(file, work->fresh.count ? work->fresh.modules : NULL, "");
     }
-    lg__modules_file_commit(file);
+    lg__modules_file_commit(file, urgent);
 }
 
 /* A crash keeps refreshes away; a snapshot does not, and a table that was published before lives

@@ -1,7 +1,7 @@
 /* The frame-pointer walk: needs no table and no library, and none of its reads can fault. A caller
  * is shown only where it points behind a call: the register may hold any value, and what lies there
  * may be the data of the program. */
-#include "capture/internal.h"
+#include "walk/walk.h"
 
 /* Two frames that are farther apart than this are not of one stack. */
 #define FRAME_BYTES_MAX (UINT64_C(64) << 20)

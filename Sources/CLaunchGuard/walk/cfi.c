@@ -2,9 +2,9 @@
  *
  * Trusts nothing in the tables: every read stays inside the segment that holds them, every count
  * has a bound. */
-#include "capture/cfi.h"
+#include "walk/cfi.h"
 
-#include "capture/dwarf.h"
+#include "walk/dwarf.h"
 
 #define STATES_MAX 8 /* of DW_CFA_remember_state, one in the other */
 
