@@ -145,9 +145,6 @@ uint32_t lg__capture_walk(const void *ucontext, uint64_t *ret_frames, uint32_t m
 void lg__capture_wake_watch(void);
 /* There is one. Handler. */
 bool lg__capture_watched(void);
-/* On that thread, first of all: it walks stacks with a memory of its own, and reads files without
- * the reserve of the handler. */
-void lg__capture_watches(void);
 /* On that thread: what lg__watch_thread_sleep() and lg__watch_thread_leave() compare with. A thread
  * takes it before it looks. */
 uint32_t lg__watch_thread_seen(void);

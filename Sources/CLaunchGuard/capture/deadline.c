@@ -139,15 +139,13 @@ static bool is_still(const struct lg__crash *crash, uint64_t word)
 /* The value of a timer: sequence number of the crash, and this for its earlier handler. */
 #define OF_HANDLER (UINT64_C(1) << 32)
 
-/* Behind the deadline, so that the watch thread comes first where it runs. The timer goes on until
- * the crash is CHAINED no more. */
-bool lg__deadline_arm_timer(struct lg__crash *crash)
+/* After the deadline, so that the watch thread comes first where it runs. The timer goes on
+ * until the crash is CHAINED no more. */
+void lg__deadline_arm_timer(struct lg__crash *crash)
 {
     const uint64_t time_ns = (uint64_t)lg__fixed.options.handler_ms * 1000000u, value = OF_HANDLER | lg__crash_sequence(atomic_load(&crash->word));
-    if (!crash->altstack_low || !lg__question_take_signal())
-        return false; /* without that stack the place does not show */
-    atomic_store(&crash->timer, lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, value, time_ns + KILL_NS, LOOKS_APART_NS));
-    return atomic_load(&crash->timer) >= 0;
+    if (crash->altstack_low && lg__question_take_signal())
+        atomic_store(&crash->timer, lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, value, time_ns + KILL_NS, LOOKS_APART_NS));
 }
 
 /* A thread stands still for the record of another thread's crash, or waits to write one of its own,
@@ -158,7 +156,7 @@ static bool may_stand(const struct lg__crash *crash)
     return holder && holder != crash->tid;
 }
 
-/* The same looks as those of the watch thread, which may have been stopped. */
+/* The same looks as those of the watch thread, which may not run. */
 static void handler_passed(uint32_t sequence, const void *ucontext)
 {
     static _Atomic uint64_t inside; /* sequence number, looks */

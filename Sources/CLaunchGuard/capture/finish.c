@@ -2,7 +2,6 @@
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "capture/question.h"
-#include "capture/stoppable.h"
 #include "os/fault_point.h"
 
 /* The kernel ends even the first process of a pid namespace for a fault of its own instruction, but
@@ -94,46 +93,36 @@ static bool was_reset(int signal, const siginfo_t *info)
            lg__os_signal_now(signal).handler == (uintptr_t)lg__fixed.on_crash;
 }
 
-/* The signal by which an earlier handler may stop our threads; 0: none. A watch thread that is
- * stopped keeps no deadline: the crashed thread itself must be able to. */
-static int stops_by(const struct lg__crash *crash, const struct lg__earlier *earlier)
-{
-    if (crash->owes || !crash->altstack_low || (lg__arch_blocked(crash->ucontext) | earlier->mask) & LG__QUESTION_BIT)
-        return 0;
-    return lg__stoppable_signal(crash->ucontext);
-}
-
 /* The record is written, and the thread goes on in the handler or in the program: other crashes may
  * be recorded from here on. */
-static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen, int stops_by)
+static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen)
 {
+    const bool chains = event == LG__CRASH_CHAINS;
     if (!crash->owes)
         lg__other_threads_release();
     LG_FAULT_POINT("finish: threads released");
     lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), sequence, LG__OUTCOME_CHAINED);
-    if (event == LG__CRASH_CHAINS)
+    if (chains)
         lg__deadline_arm_handler(crash);
-    const bool stops = stops_by && lg__deadline_arm_timer(crash);
+    if (chains && !crash->owes)
+        lg__deadline_arm_timer(crash);
     lg__crash_event(crash, sequence, event, unseen);
     LG_FAULT_POINT("finish: let go");
     /* The record's time runs until the watch thread has that of the handler. */
-    if (stops) {
-        lg__own_threads_offer(stops_by);
-        lg__other_threads_wait_left();
-    } else if (event == LG__CRASH_CHAINS && !crash->owes) {
+    if (chains && !crash->owes) {
         lg__capture_wake_watch();
-        if (!lg__capture_watched())
-            lg__deadline_arm_timer(crash); /* the system refuses the thread */
+        /* The handler may stop all threads by a signal: they block it until they have left ours. */
+        lg__other_threads_wait_left();
     }
-    if (event == LG__CRASH_CHAINS)
-        lg__deadline_arm_handler(crash); /* again: our threads may have been waited for */
+    if (chains)
+        lg__deadline_arm_handler(crash); /* again: other threads may have been waited for */
     lg__deadline_disarm();
     lg__crash_unlock();
 }
 
 void lg__finish_let_go(struct lg__crash *crash)
 {
-    let_go(crash, lg__crash_sequence(atomic_load(&crash->word)), LG__CRASH_CHAINS, false, 0);
+    let_go(crash, lg__crash_sequence(atomic_load(&crash->word)), LG__CRASH_CHAINS, false);
 }
 
 void lg__finish_returned(int signal, const siginfo_t *info, const void *ucontext, uint32_t sequence)
@@ -155,7 +144,7 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
 
     if (chain && is_nothing(&earlier, info)) {
         if (crash)
-            let_go(crash, sequence, LG__CRASH_PASSES, !lg__fixed_is_sent(info) && signal == SIGABRT, 0);
+            let_go(crash, sequence, LG__CRASH_PASSES, !lg__fixed_is_sent(info) && signal == SIGABRT);
         return;
     }
     if (!chain || !lg__earlier_is_function(&earlier)) {
@@ -171,7 +160,7 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
      * that. */
     if (crash) {
         crash->return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0));
-        let_go(crash, sequence, LG__CRASH_CHAINS, false, stops_by(crash, &earlier));
+        let_go(crash, sequence, LG__CRASH_CHAINS, false);
     }
     if (earlier.flags & SA_RESETHAND)
         reset_action(signal);
@@ -179,6 +168,5 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
     LG_FAULT_POINT("finish: returned");
     if (!crash)
         return;
-    lg__stoppable_end();
     lg__finish_returned(signal, info, ucontext, sequence);
 }

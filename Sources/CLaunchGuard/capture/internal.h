@@ -80,10 +80,6 @@ void lg__stages_walk_crashed(const struct lg__crash *crash, unsigned stage);
 bool lg__own_threads_exempt(int32_t tid);
 /* The calling thread is one of ours. */
 bool lg__own_threads_is_own(void);
-/* An earlier handler is called next: the watch thread and the threads that wait take this signal
- * for a second, by which that handler may stop them (stoppable.h). Waits until they do. Under the
- * crash lock. Handler. */
-void lg__own_threads_offer(int signal);
 
 /* ---- files.c: files of /proc; a relative path begins at the threads of this process ---- */
 

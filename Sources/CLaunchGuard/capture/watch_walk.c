@@ -6,11 +6,6 @@
 static struct lg__arch_mark walk_mark;
 static _Atomic bool walking; /* the mark is set */
 
-void lg__capture_watches(void)
-{
-    lg__memory_walker = LG__WALKER_WATCH;
-}
-
 void lg__watch_walk_recover(void)
 {
     if (!atomic_load(&walking))

@@ -68,7 +68,6 @@ static uint64_t look_at_rights(struct rights *rights, uint64_t now)
  * everything else does not. */
 static void watch(void)
 {
-    lg__capture_watches();
     struct lg_session *session = watched_session;
     uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
     struct rights rights = own_rights(next - pause);
