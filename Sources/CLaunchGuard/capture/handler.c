@@ -31,10 +31,24 @@ void lg__capture_set_program_chance(lg__first_chance function)
     atomic_store_explicit(&last_chance, function, memory_order_release);
 }
 
-static bool claimed(int signal, siginfo_t *info, void *ucontext)
+/* A signal that has come to our handler. */
+struct arrival {
+    int signal;
+    siginfo_t *info;
+    void *ucontext;
+    uint64_t sp;
+    bool sent;    /* from outside */
+    bool owner;   /* this is the process of the session, no child of it */
+    bool outer;   /* the thread was in the handler of a crash already */
+    bool is_last; /* it crashed in a handler that has recovered from many */
+    struct lg__crash *begun; /* in the first step; NULL: none, or taken back */
+    siginfo_t unknown;       /* in place of one that is not filled */
+};
+
+static bool take_first_chance(const struct arrival *at)
 {
     for (unsigned i = 0; i < first_chance_count; i++)
-        if (first_chances[i](signal, info, ucontext))
+        if (first_chances[i](at->signal, at->info, at->ucontext))
             return true;
     return false;
 }
@@ -63,26 +77,29 @@ static bool is_in_earlier_handler(const void *ucontext)
 }
 
 /* A fault of an instruction of the program, outside of all handlers of ours. */
-static bool claimed_for_program(int signal, siginfo_t *info, void *ucontext)
+static bool take_program_chance(const struct arrival *at)
 {
     const lg__first_chance function = atomic_load_explicit(&last_chance, memory_order_acquire);
-    return function && !lg__capture_is_exempt() && !is_in_earlier_handler(ucontext) && function(signal, info, ucontext);
+    return function && at->owner && !at->outer && !at->sent && at->info != &at->unknown && !lg__capture_is_exempt() &&
+           !is_in_earlier_handler(at->ucontext) && function(at->signal, at->info, at->ucontext);
 }
 
-/* Other code took SA_SIGINFO from our handler: `info` is not filled. The fault of an instruction
+/* Other code took SA_SIGINFO from our handler: siginfo is not filled. The fault of an instruction
  * comes again when the instruction is repeated, with the handler as it should be. Of any other
- * signal only the number is known. True: repeat. */
-static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
+ * signal only the number is known. No other code replaces our handler where the program's choices
+ * come behind it. */
+static bool repeat_for_siginfo(struct arrival *at)
 {
     struct lg__arch_fault fault;
-    lg__arch_fault(ucontext, &fault);
-    lg__install_again(signal);
-    if (fault.trap && signal != SIGTRAP && signal != SIGABRT)
-        return true;
-    memset(info, 0, sizeof *info);
-    info->si_signo = signal;
-    info->si_code = SI_KERNEL;
-    return false;
+    if (lg__fixed.options.keep_first || !lg__disposition_lost_siginfo(at->signal))
+        return false;
+    lg__arch_fault(at->ucontext, &fault);
+    lg__install_again(at->signal);
+    memset(&at->unknown, 0, sizeof at->unknown);
+    at->unknown.si_signo = at->signal;
+    at->unknown.si_code = SI_KERNEL;
+    at->info = &at->unknown;
+    return fault.trap && at->signal != SIGTRAP && at->signal != SIGABRT;
 }
 
 /* An earlier handler that crashes inside itself over and over would do so for ever: each time the
@@ -171,47 +188,86 @@ LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *inf
     return crash;
 }
 
-/* The signal turned out to be no crash of this process. */
-static void take_back(struct lg__crash **begun)
-{
-    if (*begun)
-        lg__crash_take_back(*begun);
-    *begun = NULL;
-}
-
 /* The earlier handler of another thread's crash has set the default action, as the program sees it,
  * and ends the process by sending it the signal: any thread may have got it. It is for that thread,
  * whose crash is the cause. */
-static bool pass_on(int signal, const siginfo_t *info)
+static bool pass_on(const struct arrival *at)
 {
-    if (!lg__fixed.options.keep_first || info->si_code != SI_USER || info->si_pid != lg__fixed.pid)
+    if (!at->owner || !lg__fixed.options.keep_first || at->info->si_code != SI_USER || at->info->si_pid != lg__fixed.pid)
         return false;
-    const struct lg__earlier earlier = lg__earlier_of(signal);
+    const struct lg__earlier earlier = lg__earlier_of(at->signal);
     const int32_t self = lg__os_tid();
     for (int i = 0; i < LG__CRASHES && earlier.handler == (uintptr_t)SIG_DFL; i++) {
         const struct lg__crash *crash = &lg__crash_slots[i];
-        if (!lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))) || crash->info.si_signo != signal || crash->tid == self)
+        if (!lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))) || crash->info.si_signo != at->signal || crash->tid == self)
             continue;
         /* the kernel lets only the first thread queue the siginfo of a kill() */
-        siginfo_t queued = *info;
+        siginfo_t queued = *at->info;
         queued.si_code = SI_QUEUE;
-        if (lg__os_signal_queue(lg__fixed.pid, crash->tid, signal, &queued) == 0)
+        if (lg__os_signal_queue(lg__fixed.pid, crash->tid, at->signal, &queued) == 0)
             return true;
     }
     return false;
 }
 
-/* The signal was sent to a thread inside a handler that would have it blocked: it comes when that
- * handler returns. */
-static bool defer(int signal, const siginfo_t *info, void *ucontext)
+/* The signal was sent to a thread inside a handler that would have it blocked. */
+static bool defer(const struct arrival *at)
 {
-    if (info->si_code > 0 || !lg__proven_defers(signal, lg__place_sp(ucontext)))
+    if (!at->owner || at->info->si_code > 0 || !lg__proven_defers(at->signal, at->sp))
         return false;
-    lg__os_signal_block(signal, true);
-    if (lg__os_signal_queue(lg__fixed.pid, lg__os_tid(), signal, info) != 0)
+    lg__os_signal_block(at->signal, true);
+    if (lg__os_signal_queue(lg__fixed.pid, lg__os_tid(), at->signal, at->info) != 0)
         return false;
-    lg__arch_block_on_return(ucontext, signal);
+    lg__arch_block_on_return(at->ucontext, at->signal);
     return true;
+}
+
+/* The thread records a crash of its own already: the thread takes no more of them. */
+static bool drop_further(const struct arrival *at)
+{
+    if (!at->sent || !(at->outer || (!at->begun && lg__crash_holder() == lg__os_tid())))
+        return false;
+    lg__arch_block_on_return(at->ucontext, at->signal);
+    return true;
+}
+
+/* A fault of the watch thread inside a walk: does not return. */
+static bool leave_watch_walk(const struct arrival *at)
+{
+    if (lg__memory_walker != LG__WALKER_WATCH || lg__fixed_is_sent(at->info))
+        return false;
+    lg__crash_entered = at->outer;
+    lg__watch_walk_recover();
+    lg__crash_entered |= at->owner;
+    return false;
+}
+
+/* Something else than a crash. The first claim that holds has done all there is to do. */
+static bool is_claimed(struct arrival *at)
+{
+    return drop_further(at) ||        /* sent over and over: the kernel would stack up handlers */
+           repeat_for_siginfo(at) ||  /* what is wrong is not known yet: it comes again, whole */
+           defer(at) ||               /* as the kernel would: it comes when that handler returns */
+           take_first_chance(at) ||   /* a file of ours was cut; or meant for another thread */
+           lg__walk_here_takes(at->signal, at->info, at->ucontext) || /* the walk of a guard ends */
+           pass_on(at) ||             /* for the thread whose crash is the cause */
+           take_program_chance(at) || /* a guard makes up for it */
+           leave_watch_walk(at);      /* a stack that the program changed meanwhile */
+}
+
+/* The crash that the first step began is this one. It is none in a vforked child, which has our
+ * memory, or where a thread of ours got a signal of the program; and the crash of a handler that
+ * has recovered from many comes after the record of that handler's fault. */
+static bool is_begun(const struct arrival *at)
+{
+    return at->owner && !at->is_last && !(at->sent ? lg__capture_is_exempt() : lg__memory_walker == LG__WALKER_WATCH);
+}
+
+static void take_back(struct arrival *at)
+{
+    if (at->begun)
+        lg__crash_take_back(at->begun);
+    at->begun = NULL;
 }
 
 /* What is left to do for a signal. */
@@ -224,60 +280,32 @@ struct rest {
 /* false: nothing is. Not inlined: no thread-local variable has a known place before. */
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
-    siginfo_t unknown;
-    const bool sent = lg__fixed_is_sent(info);
-    int error = ret_rest->error = errno;
-    if (begun && !lg__crash_name(lg__os_tid(), frame))
-        begun = NULL; /* a thread that waited for the lock has it now */
-    /* A signal sent from outside while this thread's crash is recorded: the thread takes no more of
-     * them. */
-    if (sent && (lg__crash_entered || (!begun && lg__crash_holder() == lg__os_tid()))) {
-        take_back(&begun);
-        lg__arch_block_on_return(ucontext, signal);
-        return false;
-    }
-    if (!sent)
+    struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__place_sp(ucontext), .sent = lg__fixed_is_sent(info),
+                          .owner = lg__fixed_unforked(), .outer = lg__crash_entered };
+    ret_rest->error = errno;
+    /* else a thread that waited for the lock has it now */
+    at.begun = begun && lg__crash_name(lg__os_tid(), frame) ? begun : NULL;
+    at.is_last = at.owner && lg__proven_is_inside(at.sp);
+    if (!at.sent)
         lg__os_signal_block(signal, false);
-    bool owner = lg__fixed_unforked(), outer = lg__crash_entered;
-    lg__crash_entered |= owner; /* not in a vforked child, which runs in our memory */
-    if (!owner || (sent && lg__capture_is_exempt()))
-        take_back(&begun);
-    /* No other code replaces our handler where the program's choices come behind it. */
-    if (!lg__fixed.options.keep_first && lg__disposition_lost_siginfo(signal)) {
-        info = &unknown;
-        if (mend_siginfo(signal, info, ucontext)) {
-            take_back(&begun);
-            lg__crash_entered = outer;
-            return false;
-        }
-    }
-    if ((owner && defer(signal, info, ucontext)) || claimed(signal, info, ucontext) || lg__walk_here_takes(signal, info, ucontext) ||
-        (owner && pass_on(signal, info)) ||
-        (owner && !outer && !sent && info != &unknown && claimed_for_program(signal, info, ucontext))) {
-        take_back(&begun);
-        lg__crash_entered = outer;
-        errno = error;
+    lg__crash_entered |= at.owner; /* not in a vforked child, which runs in our memory */
+    if (at.begun && !is_begun(&at))
+        take_back(&at);
+    if (is_claimed(&at)) {
+        take_back(&at);
+        lg__crash_entered = at.outer;
+        errno = ret_rest->error;
         return false;
     }
-    if (lg__memory_walker == LG__WALKER_WATCH && !lg__fixed_is_sent(info)) {
-        take_back(&begun);
-        lg__crash_entered = outer; /* the handler need not return */
-        lg__watch_walk_recover();
-        lg__crash_entered |= owner;
-    }
-    const uint64_t sp = lg__place_sp(ucontext);
-    bool ends = false;
-    if (owner && lg__proven_is_inside(sp)) {
-        take_back(&begun);
-        ends = lg__proven_defers(signal, sp);
-        lg__proven_record(sp);
-    }
-    struct lg__crash *crash = owner ? record(begun, signal, info, info == &unknown, ucontext) : NULL;
+    const bool ends = at.is_last && lg__proven_defers(signal, at.sp);
+    if (at.is_last)
+        lg__proven_record(at.sp);
+    struct lg__crash *crash = at.owner ? record(at.begun, signal, at.info, at.info == &at.unknown, ucontext) : NULL;
     if (crash)
         lg__place_enter(crash, frame, ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
     ret_rest->crash = crash;
-    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX && !ends : !owner;
+    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX && !ends : !at.owner;
     return true;
 }
 
