@@ -2,7 +2,7 @@
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "capture/place.h"
-#include "capture/proven.h"
+#include "capture/recovering.h"
 
 /* The place of the calling thread. A stack pointer above our handler's frame shows that the frame
  * is gone; below it may lie the earlier handler as well as a deeper program. In a forked child the
@@ -38,14 +38,14 @@ bool lg__calls_inside(void)
         if (lg__crash_state(atomic_load(&crash->word)) == LG__CRASH_CHAINED && place_of_caller(crash) != LG__PLACE_OUTSIDE)
             return true;
     }
-    return lg__crash_entered || lg__proven_is_inside((uint64_t)(uintptr_t)__builtin_frame_address(0));
+    return lg__crash_entered || lg__recovering_is_inside((uint64_t)(uintptr_t)__builtin_frame_address(0));
 }
 
 bool lg__capture_exits(void)
 {
     bool open = false;
     int32_t self = lg__os_tid();
-    lg__proven_record((uint64_t)(uintptr_t)__builtin_frame_address(0));
+    lg__recovering_ends((uint64_t)(uintptr_t)__builtin_frame_address(0));
     for (int i = 0; i < LG__CRASHES; i++) {
         struct lg__crash *crash = &lg__crash_slots[i];
         uint64_t word = atomic_load(&crash->word);
@@ -54,10 +54,8 @@ bool lg__capture_exits(void)
         enum lg__place place = crash->tid != self ? LG__PLACE_UNKNOWN
                                : lg__crash_state(word) == LG__CRASH_LEFT ? LG__PLACE_OUTSIDE
                                                                          : place_of_caller(crash);
-        if (place == LG__PLACE_INSIDE) {
-            lg__complete_record(lg__crash_sequence(word));
+        if (place == LG__PLACE_INSIDE)
             return false;
-        }
         if (place == LG__PLACE_OUTSIDE)
             lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXITS, false);
         else
@@ -75,13 +73,7 @@ void lg__calls_end(int status)
 {
     if (!lg__fixed.on_crash || !lg__fixed_unforked())
         return;
-    lg__proven_record((uint64_t)(uintptr_t)__builtin_frame_address(0));
+    lg__recovering_ends((uint64_t)(uintptr_t)__builtin_frame_address(0));
     if (lg__fixed.options.leaves)
         lg__fixed.options.leaves(status);
-    for (int i = 0; i < LG__CRASHES; i++) {
-        const uint32_t sequence = lg__crash_sequence(atomic_load(&lg__crash_slots[i].word));
-        if (lg__crash_slots[i].owes && lg__crash_find(sequence) && lg__complete_is_owed(sequence) &&
-            place_of_caller(&lg__crash_slots[i]) == LG__PLACE_INSIDE)
-            lg__complete_record(sequence);
-    }
 }

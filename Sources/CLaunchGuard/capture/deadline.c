@@ -187,7 +187,7 @@ void lg__deadline_passed(uint64_t value, const void *ucontext)
         handler_passed((uint32_t)value, ucontext);
         return;
     }
-    if (!crash || lg__crash_sequence(word) != value || (lg__crash_next_is_open(lg__crash_state(word)) && !crash->completes))
+    if (!crash || lg__crash_sequence(word) != value || lg__crash_next_is_open(lg__crash_state(word)))
         return; /* the record was done when the signal came */
     if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXPIRES, false))
         end_process(crash);

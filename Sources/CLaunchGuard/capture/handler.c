@@ -4,7 +4,7 @@
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "capture/place.h"
-#include "capture/proven.h"
+#include "capture/recovering.h"
 #include "capture/walk_here.h"
 #include "capture/watch_walk.h"
 #include "os/arch_inline.h"
@@ -40,9 +40,9 @@ struct arrival {
     bool sent;    /* from outside */
     bool owner;   /* this is the process of the session, no child of it */
     bool outer;   /* the thread was in the handler of a crash already */
-    bool is_last; /* it crashed in a handler that has recovered from many */
+    bool siginfo_lost;
     struct lg__crash *begun; /* in the first step; NULL: none, or taken back */
-    siginfo_t unknown;       /* in place of one that is not filled */
+    siginfo_t unknown;       /* in place of one that was lost */
 };
 
 static bool take_first_chance(const struct arrival *at)
@@ -80,7 +80,7 @@ static bool is_in_earlier_handler(const void *ucontext)
 static bool take_program_chance(const struct arrival *at)
 {
     const lg__first_chance function = atomic_load_explicit(&last_chance, memory_order_acquire);
-    return function && at->owner && !at->outer && !at->sent && at->info != &at->unknown && !lg__capture_is_exempt() &&
+    return function && at->owner && !at->outer && !at->sent && !at->siginfo_lost && !lg__capture_is_exempt() &&
            !is_in_earlier_handler(at->ucontext) && function(at->signal, at->info, at->ucontext);
 }
 
@@ -99,6 +99,7 @@ static bool repeat_for_siginfo(struct arrival *at)
     at->unknown.si_signo = at->signal;
     at->unknown.si_code = SI_KERNEL;
     at->info = &at->unknown;
+    at->siginfo_lost = true;
     return fault.trap && at->signal != SIGTRAP && at->signal != SIGABRT;
 }
 
@@ -128,46 +129,6 @@ static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, 
         if (place == LG__PLACE_INSIDE && crash->depth >= *ret_depth)
             *ret_depth = crash->depth + 1;
     }
-}
-
-/* Record the crash; `begun`: the crash has the crash lock already. NULL: this thread crashed while
- * it wrote a record or died, and no earlier handler is called for that. */
-static struct lg__crash *record(struct lg__crash *begun, int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
-{
-    const int32_t self = begun ? lg__crash_holder() : lg__os_tid();
-    if (!begun && !lg__turn_take(signal, self, ucontext)) {
-        struct lg__crash *current = lg__crash_current();
-        if (lg__crash_holder() != self)
-            return NULL;
-        if (!lg__fixed_is_sent(info)) {
-            lg__memory_recover();
-            /* does not return while a stage can still be left out */
-            lg__record_recrash(signal, ucontext);
-        }
-        if (current)
-            lg__crash_event(current, lg__crash_sequence(atomic_load(&current->word)), LG__CRASH_DIES, false);
-        return NULL;
-    }
-    uint32_t within, depth;
-    look_back(self, ucontext, &within, &depth);
-    const bool recovers = lg__crash_recovers(signal) && !siginfo_lost && !lg__fixed_is_sent(info) && lg__run_keeps_briefs(&lg__fixed.options.run);
-    const bool ends_other = within && !recovers && lg__complete_is_owed(within);
-    struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost, begun, recovers || ends_other);
-    if (begun && begun != crash) {
-        lg__stages_first(crash, ucontext);
-        lg__crash_leave(begun);
-    }
-    LG_FAULT_POINT("lock: taken");
-    crash->depth = depth;
-    crash->within = within;
-    crash->owes = recovers;
-    crash->ucontext = ucontext;
-    lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), within);
-    if (ends_other)
-        lg__complete_outer(within, crash);
-    lg__record_write(crash, ucontext);
-    LG_FAULT_POINT("handler: recorded");
-    return crash;
 }
 
 /* The first step, before any system call and any access to a thread-local variable: the process may
@@ -213,7 +174,7 @@ static bool pass_on(const struct arrival *at)
 /* The signal was sent to a thread inside a handler that would have it blocked. */
 static bool defer(const struct arrival *at)
 {
-    if (!at->owner || at->info->si_code > 0 || !lg__proven_defers(at->signal, at->sp))
+    if (!at->owner || at->info->si_code > 0 || !lg__recovering_defers(at->signal, at->sp))
         return false;
     lg__os_signal_block(at->signal, true);
     if (lg__os_signal_queue(lg__fixed.pid, lg__os_tid(), at->signal, at->info) != 0)
@@ -255,12 +216,17 @@ static bool is_claimed(struct arrival *at)
            leave_watch_walk(at);      /* a stack that the program changed meanwhile */
 }
 
-/* The crash that the first step began is this one. It is none in a vforked child, which has our
- * memory, or where a thread of ours got a signal of the program; and the crash of a handler that
- * has recovered from many comes after the record of that handler's fault. */
-static bool is_begun(const struct arrival *at)
+/* The crash that the first step began may be one of this process. It is none in a vforked child,
+ * which has our memory, or where a thread of ours got a signal of the program. */
+static bool may_be_crash(const struct arrival *at)
 {
-    return at->owner && !at->is_last && !(at->sent ? lg__capture_is_exempt() : lg__memory_walker == LG__WALKER_WATCH);
+    return at->owner && !(at->sent ? lg__capture_is_exempt() : lg__memory_walker == LG__WALKER_WATCH);
+}
+
+/* The handler of the program recovers from such crashes as a rule. */
+static bool is_expected(const struct arrival *at)
+{
+    return lg__crash_recovers(at->signal) && !at->siginfo_lost && !lg__fixed_is_sent(at->info) && lg__run_keeps_briefs(&lg__fixed.options.run);
 }
 
 static void take_back(struct arrival *at)
@@ -268,6 +234,42 @@ static void take_back(struct arrival *at)
     if (at->begun)
         lg__crash_take_back(at->begun);
     at->begun = NULL;
+}
+
+/* Record the crash. NULL: this thread crashed while it wrote a record or died, and no earlier
+ * handler is called for that. */
+static struct lg__crash *record(const struct arrival *at)
+{
+    const int32_t self = at->begun ? lg__crash_holder() : lg__os_tid();
+    if (!at->begun && !lg__turn_take(at->signal, self, at->ucontext)) {
+        struct lg__crash *current = lg__crash_current();
+        if (lg__crash_holder() != self)
+            return NULL;
+        if (!lg__fixed_is_sent(at->info)) {
+            lg__memory_recover();
+            /* does not return while a stage can still be left out */
+            lg__record_recrash(at->signal, at->ucontext);
+        }
+        if (current)
+            lg__crash_event(current, lg__crash_sequence(atomic_load(&current->word)), LG__CRASH_DIES, false);
+        return NULL;
+    }
+    uint32_t within, depth;
+    look_back(self, at->ucontext, &within, &depth);
+    const bool expected = is_expected(at);
+    struct lg__crash *crash = lg__crash_begin(self, at->info, at->siginfo_lost, at->begun, expected);
+    if (at->begun && at->begun != crash) {
+        lg__stages_first(crash, at->ucontext);
+        lg__crash_leave(at->begun);
+    }
+    LG_FAULT_POINT("lock: taken");
+    crash->depth = depth;
+    crash->within = within;
+    crash->owes = expected;
+    lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), within);
+    lg__record_write(crash, at->ucontext);
+    LG_FAULT_POINT("handler: recorded");
+    return crash;
 }
 
 /* What is left to do for a signal. */
@@ -285,11 +287,10 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
     ret_rest->error = errno;
     /* else a thread that waited for the lock has it now */
     at.begun = begun && lg__crash_name(lg__os_tid(), frame) ? begun : NULL;
-    at.is_last = at.owner && lg__proven_is_inside(at.sp);
     if (!at.sent)
         lg__os_signal_block(signal, false);
     lg__crash_entered |= at.owner; /* not in a vforked child, which runs in our memory */
-    if (at.begun && !is_begun(&at))
+    if (at.begun && !may_be_crash(&at))
         take_back(&at);
     if (is_claimed(&at)) {
         take_back(&at);
@@ -297,10 +298,12 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
         errno = ret_rest->error;
         return false;
     }
-    const bool ends = at.is_last && lg__proven_defers(signal, at.sp);
-    if (at.is_last)
-        lg__proven_record(at.sp);
-    struct lg__crash *crash = at.owner ? record(at.begun, signal, at.info, at.info == &at.unknown, ucontext) : NULL;
+    const bool ends = at.owner && lg__recovering_defers(signal, at.sp);
+    if (at.owner && lg__recovering_is_ended(at.sp, is_expected(&at))) {
+        take_back(&at); /* the record of the fault that the handler has comes first */
+        lg__recovering_ends(at.sp);
+    }
+    struct lg__crash *crash = at.owner ? record(&at) : NULL;
     if (crash)
         lg__place_enter(crash, frame, ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
@@ -322,7 +325,7 @@ LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
     const bool is_told_as_sent = info->si_signo == SIGSYS && info->si_code <= 0;
     if (signal == SIGSYS && !is_told_as_sent && lg__arch_refused(ucontext))
         return;
-    if (lg__fixed.options.keep_first && lg__proven_handle(signal, info, ucontext))
+    if (lg__fixed.options.keep_first && lg__finish_unrecorded(signal, info, ucontext))
         return;
     const void *frame = __builtin_frame_address(0);
     struct lg__crash *begun = begin_record(signal, info, ucontext, frame);

@@ -23,9 +23,9 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
 /* Write the record of this crash, under the crash lock. */
 void lg__record_write(struct lg__crash *crash, const void *ucontext);
-/* Add to the first stages of a full record the rest. Under the crash lock, inside the handler of
- * the crash. */
-void lg__record_complete(struct lg__crash *crash);
+/* The record is written, and the thread goes on, in the earlier handler (CHAINS) or in the program
+ * (PASSES): other crashes may be recorded from here on. Gives the lock up. */
+void lg__record_let_go(struct lg__crash *crash, enum lg__crash_event event, bool unseen);
 /* A second crash on the thread whose crash is being recorded. Does not return while a stage can
  * still be left out. */
 void lg__record_recrash(int signal, const void *ucontext);
@@ -37,16 +37,6 @@ uint32_t lg__record_stage(void);
 /* Take the crash lock. false: the calling thread has the lock already, and crashed while it wrote a
  * record or died. */
 bool lg__turn_take(int signal, int32_t self, const void *ucontext);
-
-/* ---- complete.c: crashes whose handler recovers as a rule ---- */
-
-/* The crash has a brief record, whose rest can be written now. On its thread, inside its
- * handler. */
-bool lg__complete_is_owed(uint32_t sequence);
-/* Write that rest, under the crash lock: `inner`, a crash inside that handler, has begun. */
-void lg__complete_outer(uint32_t sequence, struct lg__crash *inner);
-/* Write that rest, if it is owed: the handler does not recover from the crash. */
-void lg__complete_record(uint32_t sequence);
 
 /* ---- classify.c ---- */
 
@@ -180,15 +170,11 @@ static inline struct lg__earlier lg__earlier_from(const struct sigaction *action
  * crash lock, which this function gives up; NULL: no crash was recorded. */
 void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain);
 
-/* The signals that the kernel would block while the earlier handler runs. Handler. */
-uint64_t lg__finish_blocks(int signal, const struct lg__earlier *earlier);
-/* Call the earlier handler as the kernel would, with these signals blocked. Handler. */
-void lg__finish_call(int signal, siginfo_t *info, void *ucontext, const struct lg__earlier *earlier, uint64_t blocks);
-/* The record of a crash is written, and its thread is inside the earlier handler. Gives the crash
- * lock up. Handler. */
-void lg__finish_let_go(struct lg__crash *crash);
-/* The earlier handler of the crash with this number has returned. Handler. */
-void lg__finish_returned(int signal, const siginfo_t *info, const void *ucontext, uint32_t sequence);
+/* Call the handler of the program for this fault, if it has recovered from many: the fault leaves
+ * no record, as long as the handler recovers. false: it has not, or this is no such fault, and
+ * nothing was done. Only where LaunchGuard keeps first place, which shows when a handler gives its
+ * signal up, and on an alternate stack. Handler. */
+bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext);
 
 /* ---- libc.c: the functions of libc that interpose_signals.c takes the place of ---- */
 
