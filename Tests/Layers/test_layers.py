@@ -61,9 +61,9 @@ PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"]}
 HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location __ehdr_start etext""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
-HANDLER_ONLY = {"walk/caller.c", "capture/calls.c", "capture/earlier.c", "capture/turn.c", "walk/cfi.c", "capture/classify.c", "capture/deadline.c", "walk/expression.c", "capture/files.c",
+HANDLER_ONLY = {"walk/caller.c", "capture/call_evidence.c", "capture/earlier.c", "capture/wait_for_lock.c", "walk/cfi.c", "capture/classify.c", "capture/deadline.c", "walk/expression.c", "capture/files.c",
                 "capture/finish.c", "walk/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "walk/image.c", "walk/loader.c", "walk/memory.c",
-                "capture/place.c", "capture/process.c", "capture/recovering.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
+                "capture/in_handler.c", "capture/process.c", "capture/recovering.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.
@@ -87,7 +87,7 @@ ALSO_AT_START = {
 
 # The entry points of the handler: called by the kernel, by the watch thread while a crash is under
 # way, and through tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler lg__chance_claim lg__capture_walk leave_breadcrumb ask_thread count_one heal_page lg__pump_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__memory_watch_look lg__heartbeats_check lg_crash_note find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler lg__chance_claim lg__capture_walk leave_breadcrumb ask_thread count_one heal_page lg__signal_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__memory_watch_look lg__heartbeats_check lg_crash_note find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
 

@@ -32,7 +32,7 @@ struct lg__capture_options {
     bool none;             /* no signal is taken and none unblocked: another component records */
     bool keep_first;       /* what the program installs later comes behind our handlers */
     /* The program does not know of LaunchGuard: SIGPIPE is how it ends, and no crash of it. */
-    bool guest;
+    bool preloaded;
     bool forked;           /* the handlers are there already: they are those of the parent */
     /* before _exit() ends the process that has the session, on any thread; NULL: nobody is told */
     void (*leaves)(int status);

@@ -1,7 +1,7 @@
 #include "capture/deadline.h"
 
 #include "capture/internal.h"
-#include "capture/place.h"
+#include "capture/in_handler.h"
 #include "capture/question.h"
 #include "capture/watch_walk.h"
 #include "os/fault_point.h"
@@ -167,10 +167,10 @@ static void handler_passed(uint32_t sequence, const void *ucontext)
     if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) || may_stand(crash) ||
         lg__os_clock_ns(CLOCK_MONOTONIC) < atomic_load(&crash->handler_ns))
         return;
-    const enum lg__place place = lg__place_by_stack(crash, context.sp);
-    if (place == LG__PLACE_OUTSIDE)
+    const enum lg__in_handler place = lg__in_handler_by_stack(crash, context.sp);
+    if (place == LG__IN_HANDLER_NO)
         lg__crash_event(crash, sequence, LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
-    if (place != LG__PLACE_INSIDE)
+    if (place != LG__IN_HANDLER_YES)
         return;
     const uint64_t before = atomic_load(&inside), looks = before >> 32 == sequence ? (uint32_t)before + 1 : 1;
     atomic_store(&inside, (uint64_t)sequence << 32 | looks);
@@ -204,9 +204,9 @@ void lg__deadline_end_holder(void)
 
 enum finding { INSIDE, OUTSIDE, UNKNOWN, NO_ANSWER, VANISHED };
 
-static enum finding finding_of(enum lg__place place)
+static enum finding finding_of(enum lg__in_handler place)
 {
-    return place == LG__PLACE_INSIDE ? INSIDE : place == LG__PLACE_OUTSIDE ? OUTSIDE : UNKNOWN;
+    return place == LG__IN_HANDLER_YES ? INSIDE : place == LG__IN_HANDLER_NO ? OUTSIDE : UNKNOWN;
 }
 
 /* By the kernel's word about a thread that sleeps: a question would end its sleep. No answer where
@@ -218,8 +218,8 @@ static enum finding look_asleep(const struct lg__crash *crash)
     if (!lg__question_is_outside(crash, 0, &before) || !lg__thread_sleeps(crash->tid, &sp, &pc) ||
         !lg__question_is_outside(crash, pc, &after) || after != before)
         return NO_ANSWER;
-    const enum lg__place place = lg__place_by_stack(crash, sp);
-    return place == LG__PLACE_UNKNOWN ? NO_ANSWER : finding_of(place);
+    const enum lg__in_handler place = lg__in_handler_by_stack(crash, sp);
+    return place == LG__IN_HANDLER_UNKNOWN ? NO_ANSWER : finding_of(place);
 }
 
 /* A question without an answer stays open for its time: repeated questions would keep a slow thread
@@ -250,11 +250,11 @@ static enum finding ask_thread(const struct lg__crash *crash)
             close_question();
         return finding;
     }
-    enum lg__place place = lg__place_by_stack(crash, slot->sp);
-    if (place == LG__PLACE_UNKNOWN) {
+    enum lg__in_handler place = lg__in_handler_by_stack(crash, slot->sp);
+    if (place == LG__IN_HANDLER_UNKNOWN) {
         lg__memory_forget(true);
         lg__watch_walk(slot);
-        place = lg__place_by_walk(crash, &slot->head, slot->pcs);
+        place = lg__in_handler_by_walk(crash, &slot->head, slot->pcs);
     }
     return lg__question_release(LG__ASKER_WATCH, LG__QUESTION_LOOK) ? finding_of(place) : NO_ANSWER;
 }

@@ -1,7 +1,7 @@
 /* The end of the handler: the process dies exactly as it would without LaunchGuard. */
 #include "capture/deadline.h"
 #include "capture/internal.h"
-#include "capture/place.h"
+#include "capture/in_handler.h"
 #include "capture/recovering.h"
 #include "os/fault_point.h"
 
@@ -44,8 +44,8 @@ static bool is_nothing(const struct lg__earlier *earlier, const siginfo_t *info)
     if (earlier->handler == (uintptr_t)SIG_IGN)
         /* a real fault ends the process even when the signal is ignored */
         return info->si_code <= 0;
-    /* A program that knows of LaunchGuard means what it raises: it ends, and a guest goes on. */
-    const bool kept_away = lg__fixed_is_sent(info) || (lg__fixed.options.guest && info->si_code <= 0);
+    /* A program that knows of LaunchGuard means what it raises, and ends. Any other goes on. */
+    const bool kept_away = lg__fixed_is_sent(info) || (lg__fixed.options.preloaded && info->si_code <= 0);
     return earlier->handler == (uintptr_t)SIG_DFL && kept_away && lg__os_pid() == 1;
 }
 
@@ -130,7 +130,7 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
     /* The earlier handler is called as a function, under the mask that it asked for. It need not
      * return: it may leave by longjmp, and the program lives on. The next steps of its thread show
      * that. */
-    struct lg__recovering note = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__place_sp(ucontext), .sequence = sequence };
+    struct lg__recovering note = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sequence = sequence };
     const bool owes = crash && crash->owes;
     if (crash) {
         note.frame = (const void *)(uintptr_t)crash->handler_sp;

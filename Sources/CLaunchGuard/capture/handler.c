@@ -3,7 +3,7 @@
 
 #include "capture/deadline.h"
 #include "capture/internal.h"
-#include "capture/place.h"
+#include "capture/in_handler.h"
 #include "capture/recovering.h"
 #include "capture/walk_here.h"
 #include "capture/watch_walk.h"
@@ -60,7 +60,7 @@ static bool may_be_inside(const struct lg__crash *crash, int32_t self, const voi
     struct lg__arch_fault fault;
     lg__arch_fault(ucontext, &fault);
     const bool has_lock = lg__crash_holder() == self;
-    return (has_lock ? lg__place_of_context(crash, ucontext) : lg__place_by_stack(crash, fault.sp)) != LG__PLACE_OUTSIDE;
+    return (has_lock ? lg__in_handler_of_context(crash, ucontext) : lg__in_handler_by_stack(crash, fault.sp)) != LG__IN_HANDLER_NO;
 }
 
 /* The interrupted context is inside the earlier handler of a crash, or may be. */
@@ -119,14 +119,14 @@ static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, 
         uint32_t sequence = lg__crash_sequence(word);
         if (crash->tid != self || !lg__crash_next_is_open(lg__crash_state(word)))
             continue;
-        enum lg__place place = lg__crash_state(word) == LG__CRASH_LEFT ? LG__PLACE_OUTSIDE : lg__place_of_context(crash, ucontext);
-        if (place == LG__PLACE_OUTSIDE) {
+        enum lg__in_handler place = lg__crash_state(word) == LG__CRASH_LEFT ? LG__IN_HANDLER_NO : lg__in_handler_of_context(crash, ucontext);
+        if (place == LG__IN_HANDLER_NO) {
             lg__crash_event(crash, sequence, LG__CRASH_REPEATS, false);
             continue;
         }
         if (*ret_within == 0 || sequence < *ret_within)
             *ret_within = sequence;
-        if (place == LG__PLACE_INSIDE && crash->depth >= *ret_depth)
+        if (place == LG__IN_HANDLER_YES && crash->depth >= *ret_depth)
             *ret_depth = crash->depth + 1;
     }
 }
@@ -241,7 +241,7 @@ static void take_back(struct arrival *at)
 static struct lg__crash *record(const struct arrival *at)
 {
     const int32_t self = at->begun ? lg__crash_holder() : lg__os_tid();
-    if (!at->begun && !lg__turn_take(at->signal, self, at->ucontext)) {
+    if (!at->begun && !lg__wait_for_lock(at->signal, self, at->ucontext)) {
         struct lg__crash *current = lg__crash_current();
         if (lg__crash_holder() != self)
             return NULL;
@@ -282,7 +282,7 @@ struct rest {
 /* false: nothing is. Not inlined: no thread-local variable has a known place before. */
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
-    struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__place_sp(ucontext), .sent = lg__fixed_is_sent(info),
+    struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sent = lg__fixed_is_sent(info),
                           .owner = lg__fixed_unforked(), .outer = lg__crash_entered };
     ret_rest->error = errno;
     /* else a thread that waited for the lock has it now */
@@ -299,13 +299,13 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
         return false;
     }
     const bool ends = at.owner && lg__recovering_defers(signal, at.sp);
-    if (at.owner && lg__recovering_is_ended(at.sp, is_expected(&at))) {
+    if (at.owner && !at.outer && lg__recovering_is_ended(at.sp, is_expected(&at))) {
         take_back(&at); /* the record of the fault that the handler has comes first */
         lg__recovering_ends(at.sp);
     }
     struct lg__crash *crash = at.owner ? record(&at) : NULL;
     if (crash)
-        lg__place_enter(crash, frame, ucontext);
+        lg__in_handler_enter(crash, frame, ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
     ret_rest->crash = crash;
     ret_rest->chain = crash ? crash->depth <= DEPTH_MAX && !ends : !at.owner;

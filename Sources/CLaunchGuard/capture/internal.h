@@ -32,11 +32,11 @@ void lg__record_recrash(int signal, const void *ucontext);
 /* lg_stage under way. */
 uint32_t lg__record_stage(void);
 
-/* ---- turn.c ---- */
+/* ---- wait_for_lock.c ---- */
 
 /* Take the crash lock. false: the calling thread has the lock already, and crashed while it wrote a
  * record or died. */
-bool lg__turn_take(int signal, int32_t self, const void *ucontext);
+bool lg__wait_for_lock(int signal, int32_t self, const void *ucontext);
 
 /* ---- classify.c ---- */
 
@@ -183,12 +183,12 @@ _Noreturn void lg__libc_exit_at_once(int status);
 /* This library has such functions. */
 bool lg__libc_is_interposed(void);
 
-/* ---- calls.c ---- */
+/* ---- call_evidence.c ---- */
 
 /* The process is about to end at once, by the calling thread: write what is owed. */
-void lg__calls_end(int status);
+void lg__capture_ends_at_once(int status);
 /* The calling thread is inside our handler, or inside an earlier handler that it called. */
-bool lg__calls_inside(void);
+bool lg__capture_is_inside(void);
 
 
 /* ---- install.c ---- */

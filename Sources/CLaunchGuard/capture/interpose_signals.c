@@ -146,7 +146,7 @@ EXPORT int sigignore(int signal)
 
 EXPORT _Noreturn void _exit(int status)
 {
-    lg__calls_end(status);
+    lg__capture_ends_at_once(status);
     lg__libc_exit_at_once(status);
 }
 

@@ -40,7 +40,7 @@ static void prepare(void)
 
 bool lg__capture_forget(void)
 {
-    if (lg__calls_inside())
+    if (lg__capture_is_inside())
         return false;
     lg__crash_forget();
     lg__deadline_forget();

@@ -1,6 +1,6 @@
 #include "capture/recovering.h"
 
-#include "capture/place.h"
+#include "capture/in_handler.h"
 #include "os/fault_point.h"
 
 /* Where this thread is, on an alternate stack, by which the stack pointer shows whether the thread
@@ -24,7 +24,7 @@ static bool is_open(const struct lg__recovering *note, uint64_t sp)
 {
     return note && sp >= inside.stack_low && sp < (uint64_t)(uintptr_t)note && is_near(note, note) && note->self == note &&
            is_near(note, note->info) && is_near(note, note->ucontext) && note->info->si_signo == note->signal &&
-           lg__place_sp(note->ucontext) == note->sp;
+           lg__arch_interrupted_sp(note->ucontext) == note->sp;
 }
 
 static bool is_on(const stack_t *stack, uint64_t sp)
@@ -79,7 +79,7 @@ static bool write_record(struct lg__recovering *note)
     lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), crash->within);
     LG_FAULT_POINT("recovering: ends");
     lg__record_write(crash, note->ucontext);
-    lg__place_enter(crash, note->frame, note->ucontext);
+    lg__in_handler_enter(crash, note->frame, note->ucontext);
     crash->return_pc = note->return_pc;
     if (brief)
         lg__crash_leave(brief);
@@ -94,7 +94,7 @@ void lg__recovering_write(struct lg__recovering *note)
      * One that it has raised waits: that is the end of the process. */
     const uint64_t blocked = lg__os_signals_blocked();
     lg__os_signals_set(lg__fixed.mask | lg__os_signals_pending());
-    if (lg__turn_take(note->signal, lg__os_tid(), note->ucontext) && !write_record(note))
+    if (lg__wait_for_lock(note->signal, lg__os_tid(), note->ucontext) && !write_record(note))
         lg__crash_unlock();
     lg__os_signals_set(blocked);
 }

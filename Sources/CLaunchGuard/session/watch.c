@@ -90,7 +90,7 @@ static void watch(void)
             uint64_t around = look_around(session);
             sleep = around < sleep ? around : sleep;
             if (lg__outbox_waits(session->host.run.ring.outbox))
-                lg__teller_wake();
+                lg__log_thread_wake();
             now = lg__os_clock_ns(CLOCK_MONOTONIC);
             uint64_t look = look_at_rights(&rights, now);
             lg__capture_end_if_alone();

@@ -48,7 +48,7 @@ static uint32_t hash_of(const struct lg__identity *identity)
     return lg__crc32c(lg__crc32c(0, identity->app_version, sizeof identity->app_version), identity->build_id, identity->build_id_size);
 }
 
-bool lg__suspicion_begin(struct lg__host *host, const struct lg__identity *identity)
+bool lg__start_faults_begin(struct lg__host *host, const struct lg__identity *identity)
 {
     struct lg__hot *hot = host->ledger.hot;
     struct lg__hot_faults *faults = &hot->faults;
@@ -83,7 +83,7 @@ static bool is_crash(int signal)
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGABRT || signal == SIGSYS;
 }
 
-bool lg__suspicion_fault(int signal, siginfo_t *info, void *ucontext)
+bool lg__start_faults_fault(int signal, siginfo_t *info, void *ucontext)
 {
     (void)ucontext;
     struct lg__hot *hot = atomic_load(&hot_of_start);
@@ -97,14 +97,14 @@ bool lg__suspicion_fault(int signal, siginfo_t *info, void *ucontext)
     return false;
 }
 
-void lg__suspicion_end(void)
+void lg__start_faults_end(void)
 {
     struct lg__hot *hot = atomic_exchange(&hot_of_start, NULL);
     if (hot)
         forget(hot);
 }
 
-void lg__suspicion_survived(void)
+void lg__start_faults_survived(void)
 {
     struct lg__hot *hot = atomic_exchange(&hot_of_start, NULL);
     if (hot)

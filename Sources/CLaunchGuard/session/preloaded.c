@@ -1,5 +1,4 @@
-/* A guest: see guest.h. */
-#include "session/guest.h"
+#include "session/preloaded.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -11,7 +10,7 @@
 static lg_session *the_session;
 static const lg_options *the_options;
 
-/* What the last lg__guest_executes() did. Several threads that execute at once: one does. */
+/* What the last lg__preloaded_executes() did. Several threads that execute at once: one does. */
 static struct {
     bool is_gone;     /* the run file was deleted */
     uint64_t primary; /* given back to the ledger; 0: none */
@@ -36,7 +35,7 @@ static bool delete_helper(int status)
 
 static void leave(int status)
 {
-    lg__guest_leaves(status);
+    lg__preloaded_leaves(status);
 }
 
 static lg_status begin_session(void);
@@ -51,23 +50,23 @@ static void start_in_child(void)
 
 static lg_status begin_session(void)
 {
-    static const struct lg__guest guest = { .leaves = leave, .forked = start_in_child, .ended = delete_helper };
+    static const struct lg__preloaded callbacks = { .leaves = leave, .forked = start_in_child, .ended = delete_helper };
     atomic_store(&owner, lg__os_pid());
-    return lg__start_guest(the_options, &guest, &the_session);
+    return lg__start_preloaded(the_options, &callbacks, &the_session);
 }
 
-lg_status lg__guest_start(const lg_options *options)
+lg_status lg__preloaded_start(const lg_options *options)
 {
     the_options = options;
     return begin_session();
 }
 
-lg_session *lg__guest_session(void)
+lg_session *lg__preloaded_session(void)
 {
     return the_session;
 }
 
-const char *lg__guest_message(void)
+const char *lg__preloaded_message(void)
 {
     return lg_session_message(the_session);
 }
@@ -86,7 +85,7 @@ static void take_ledger_again(struct lg__host *host)
     execution.primary = 0;
 }
 
-bool lg__guest_leaves(int status)
+bool lg__preloaded_leaves(int status)
 {
     if (!is_owner())
         return false;
@@ -94,7 +93,7 @@ bool lg__guest_leaves(int status)
     return true;
 }
 
-bool lg__guest_executes(void)
+bool lg__preloaded_executes(void)
 {
     struct lg_session *session = the_session;
     if (!is_owner() || !lg__capture_exits())
@@ -110,7 +109,7 @@ bool lg__guest_executes(void)
     return true;
 }
 
-void lg__guest_goes_on(void)
+void lg__preloaded_goes_on(void)
 {
     const int error = errno;
     struct lg__host *host = &the_session->host;

@@ -24,7 +24,7 @@ static void *tell(void *argument)
     return NULL;
 }
 
-void lg__teller_want(struct lg_session *session)
+void lg__log_thread_want(struct lg_session *session)
 {
     if (!session->host.run.ring.outbox || atomic_load(&is_wanted) || atomic_exchange(&is_wanted, true))
         return;
@@ -32,7 +32,7 @@ void lg__teller_want(struct lg_session *session)
         atomic_store(&is_wanted, false); /* the next call tries again */
 }
 
-void lg__teller_wake(void)
+void lg__log_thread_wake(void)
 {
     if (!atomic_load(&is_wanted))
         return;

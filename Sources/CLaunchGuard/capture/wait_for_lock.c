@@ -40,7 +40,7 @@ static bool takes_over(int32_t self, uint64_t sp, uint64_t waited_ns)
     return (lg__crash_is_unnamed_self(sp) || waited_ns > patience_ns()) && lg__crash_take_over(self);
 }
 
-bool lg__turn_take(int signal, int32_t self, const void *ucontext)
+bool lg__wait_for_lock(int signal, int32_t self, const void *ucontext)
 {
     struct lg__arch_fault fault;
     uint64_t until = 0, begun = 0;

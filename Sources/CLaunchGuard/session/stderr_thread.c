@@ -1,5 +1,4 @@
-/* The thread that copies standard error, for programs that ask for it, and the signals that the
- * kernel gives to a thread of ours. */
+/* The thread that copies standard error, for programs that ask for it. */
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -45,18 +44,18 @@ static bool start_thread(void *(*function)(void *))
 
 /* futex: the thread is exempt. Until then a crash would ask it as one of the program's, and wait
  * for the words that it has to copy, while it stands still for the crash. */
-static _Atomic uint32_t pump_is_exempt;
+static _Atomic uint32_t thread_is_exempt;
 /* A start waits for that no longer. */
 #define BEGIN_NS LG_PATIENCE(UINT64_C(1000000000))
 
 static void *pump_stderr(void *argument)
 {
     (void)argument;
-    LG_FAULT_POINT("pump: begins");
+    LG_FAULT_POINT("stderr thread: begins");
     lg__capture_own_begin();
     lg__capture_exempt();
-    atomic_store(&pump_is_exempt, 1);
-    lg__os_futex_wake((const uint32_t *)&pump_is_exempt);
+    atomic_store(&thread_is_exempt, 1);
+    lg__os_futex_wake((const uint32_t *)&thread_is_exempt);
     /* The thread writes to mapped files, which may be cut, and a sandbox may refuse a call: both
      * signals must reach the handler, which mends it. */
     lg__os_signal_block(SIGBUS, false);
@@ -67,40 +66,17 @@ static void *pump_stderr(void *argument)
     return NULL;
 }
 
-void lg__pump_start(struct lg_session *session)
+void lg__stderr_thread_start(struct lg_session *session)
 {
     session->keep_stderr = lg__tail_start(&session->host.run);
     if (!session->keep_stderr)
         return;
-    atomic_store(&pump_is_exempt, 0);
+    atomic_store(&thread_is_exempt, 0);
     if (!start_thread(pump_stderr)) {
         lg__tail_give_back();
         return;
     }
     const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + BEGIN_NS;
-    for (uint64_t now; !atomic_load(&pump_is_exempt) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until;)
-        lg__os_futex_wait((const uint32_t *)&pump_is_exempt, 0, until - now);
-}
-
-static siginfo_t redirected;
-static _Atomic bool is_redirected;
-
-bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext)
-{
-    (void)ucontext;
-    if (info->si_code > 0)
-        return false; /* a fault belongs to the thread that made it */
-    if (lg__capture_is_exempt()) {
-        /* A handler of the program that still runs may go on: the signal waits for it then. */
-        if (lg__capture_open_until(0))
-            return true; /* the process is about to die of another one */
-        /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain
-         * signal and finds it here. */
-        redirected = *info;
-        atomic_store(&is_redirected, true);
-        return lg__os_signal_send(lg__os_pid(), lg__os_pid(), signal) == 0;
-    }
-    if (info->si_code == SI_TKILL && info->si_signo == redirected.si_signo && atomic_exchange(&is_redirected, false))
-        *info = redirected;
-    return false;
+    for (uint64_t now; !atomic_load(&thread_is_exempt) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until;)
+        lg__os_futex_wait((const uint32_t *)&thread_is_exempt, 0, until - now);
 }

@@ -49,7 +49,7 @@ static bool make_room(const struct lg_session *session, struct lg__problem *prob
     return made;
 }
 
-lg_status lg__room_ledger(struct lg_session *session, int directory, const char *path, uint64_t process, const uint8_t boot_id[16])
+lg_status lg__disk_space_ledger(struct lg_session *session, int directory, const char *path, uint64_t process, const uint8_t boot_id[16])
 {
     struct lg__host *host = &session->host;
     bool trimmed = false;
@@ -60,7 +60,7 @@ lg_status lg__room_ledger(struct lg_session *session, int directory, const char 
     return status;
 }
 
-lg_status lg__room_run(struct lg_session *session, const char *name, const char *ended, const struct lg__identity *identity)
+lg_status lg__disk_space_run(struct lg_session *session, const char *name, const char *ended, const struct lg__identity *identity)
 {
     struct lg__host *host = &session->host;
     struct lg__problem problem;
@@ -83,7 +83,7 @@ lg_status lg__room_run(struct lg_session *session, const char *name, const char 
     return status;
 }
 
-lg_status lg__room_none(struct lg_session *session, lg_status why, const struct lg__identity *identity)
+lg_status lg__disk_space_none(struct lg_session *session, lg_status why, const struct lg__identity *identity)
 {
     struct lg__host *host = &session->host;
     struct lg__problem ignored = { .status = LG_OK };

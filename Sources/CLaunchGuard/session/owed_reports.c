@@ -1,4 +1,4 @@
-#include "session/owed.h"
+#include "session/owed_reports.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,9 +25,9 @@ static uint32_t read_ends(int spool)
     return ends;
 }
 
-struct lg__owed lg__owed_open(int runs)
+struct lg__owed_reports lg__owed_reports_open(int runs)
 {
-    const struct lg__owed nothing = { .spool = -1 };
+    const struct lg__owed_reports nothing = { .spool = -1 };
     if (faccessat(runs, "../spool/config", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
         return nothing;
     int spool = openat(runs, "../spool", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -39,10 +39,10 @@ struct lg__owed lg__owed_open(int runs)
         close(spool);
         return nothing;
     }
-    return (struct lg__owed){ spool, read_ends(spool), consent.from_ordinal };
+    return (struct lg__owed_reports){ spool, read_ends(spool), consent.from_ordinal };
 }
 
-void lg__owed_close(const struct lg__owed *owed)
+void lg__owed_reports_close(const struct lg__owed_reports *owed)
 {
     if (owed->spool >= 0)
         close(owed->spool);
@@ -65,7 +65,7 @@ static bool was_launching(lg_reader *reader, uint32_t contexts)
     return false;
 }
 
-bool lg__owed_is(const struct lg__owed *owed, const char *directory, const char *name)
+bool lg__owed_reports_is(const struct lg__owed_reports *owed, const char *directory, const char *name)
 {
     lg_run_info run;
     lg_verdict verdict;
@@ -88,7 +88,7 @@ static void parse_hex(const char *text, uint8_t ret_bytes[16])
     }
 }
 
-bool lg__owed_count(const struct lg__owed *owed, const char *directory, const char *name)
+bool lg__owed_reports_count(const struct lg__owed_reports *owed, const char *directory, const char *name)
 {
     lg_run_info run;
     lg_verdict verdict;
