@@ -163,10 +163,12 @@ class CallGraph:
         for used in self.uses.values():
             used |= {here.get(target, target) for target in used}
 
-    def outside(self, entries):
-        """Functions of other libraries that the entries reach: name → chain of callers."""
+    def outside(self, entries, seen=None):
+        """Functions of other libraries that the entries reach: name → chain of callers. `seen` gets
+        the addresses of the library's own."""
         left = [(at, (name,)) for at, name in self.names.items() if name.split(".")[0] in entries]
-        seen, found = {at for at, _ in left}, {}
+        seen, found = set() if seen is None else seen, {}
+        seen |= {at for at, _ in left}
         while left:
             at, chain = left.pop()
             for used in self.uses[at]:
@@ -179,6 +181,40 @@ class CallGraph:
 
 
 call_graph = functools.cache(CallGraph)
+
+
+def functions_at(library, addresses):
+    """(File, function) of the code at these addresses, with the functions that the compiler put
+    into others. Needs debug information; assembly has none."""
+    unit = within = None
+    names, found = {}, set()
+    for line in run("readelf", "--debug-dump=info", library).splitlines():
+        head = re.match(r" *<([0-9a-f]+)><([0-9a-f]+)>: Abbrev Number: \d+(?: \((\w+)\))?", line)
+        if head:
+            depth, at, tag = int(head[1], 16), int(head[2], 16), head[3]
+            if tag == "DW_TAG_compile_unit":
+                unit = None
+            if tag == "DW_TAG_subprogram":
+                within = None
+            continue
+        field = re.match(r" *<[0-9a-f]+> +(DW_AT_\w+) *: *(?:\(.*?\): )?(?:<0x)?([^>]*)", line)
+        if not field:
+            continue
+        name, value = field[1], field[2].strip().split("): ")[-1]
+        if name == "DW_AT_name" and unit is None:
+            unit = pathlib.PurePath(value).name
+        elif name == "DW_AT_name" and tag == "DW_TAG_subprogram":
+            names[at] = (unit, value)
+        elif name == "DW_AT_abstract_origin" and tag == "DW_TAG_subprogram":
+            names[at] = int(value, 16)
+        elif name == "DW_AT_low_pc" and tag == "DW_TAG_subprogram" and int(value, 16) in addresses:
+            within = at
+            found.add(at)
+        elif name == "DW_AT_abstract_origin" and tag == "DW_TAG_inlined_subroutine" and within is not None:
+            found.add(int(value, 16))
+    while any(isinstance(names.get(at), int) for at in found):
+        found = {names[at] if isinstance(names.get(at), int) else at for at in found}
+    return {names[at] for at in found if at in names}
 
 
 def signal_safe_functions():
@@ -279,6 +315,15 @@ class Handler(unittest.TestCase):
     def test_everything_that_the_handler_reaches_is_safe(self):
         self.check(ENTRIES, at_least=["lg__handler_crash", "lg__handler_terminate", "heal_page", "lg__capture_deadline", "lg__unwind_dwarf", "lg__loader_settle",
                              "find"])
+
+    def test_how_much_a_fault_reaches(self):
+        seen = set()
+        call_graph(LIBRARY).outside(["lg__handler_crash", "lg__question_handler", "lg__deadline_passed"], seen)
+        reached = functions_at(LIBRARY, seen)
+        if not reached:
+            self.skipTest("no debug information")
+        self.assertIn(("handler.c", "is_claimed"), reached)
+        print("a fault reaches %d functions of %d files" % (len(reached), len({unit for unit, _ in reached})))
 
     def test_everything_documented_as_signal_safe_is(self):
         names = signal_safe_functions()
