@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/guest.h"
+#include "session/preloaded.h"
 
 typedef int (*exec_function)(const char *, char *const *, char *const *);
 typedef int (*exec_same_function)(const char *, char *const *);
@@ -49,14 +49,14 @@ static bool begin(int directory, const char *path)
     const int error = errno;
     const bool there = faccessat(directory, path, X_OK, AT_EACCESS) == 0;
     errno = error;
-    return there && lg__guest_executes();
+    return there && lg__preloaded_executes();
 }
 
 /* Back from a call that does not come back as a rule. */
 static int end(bool begun)
 {
     if (begun)
-        lg__guest_goes_on();
+        lg__preloaded_goes_on();
     return -1;
 }
 
@@ -81,7 +81,7 @@ LG__EXPORT int execv(const char *path, char *const arguments[])
 /* libc looks in PATH for a name without a slash. */
 static bool begin_in_path(const char *name)
 {
-    return strchr(name, '/') ? begin(AT_FDCWD, name) : lg__guest_executes();
+    return strchr(name, '/') ? begin(AT_FDCWD, name) : lg__preloaded_executes();
 }
 
 LG__EXPORT int execvp(const char *name, char *const arguments[])
@@ -106,7 +106,7 @@ LG__EXPORT int fexecve(int file, char *const arguments[], char *const environmen
 {
     if (!libc.fexecve)
         return refuse();
-    const bool begun = lg__guest_executes();
+    const bool begun = lg__preloaded_executes();
     libc.fexecve(file, arguments, environment);
     return end(begun);
 }
@@ -117,7 +117,7 @@ LG__EXPORT int execveat(int directory, const char *path, char *const arguments[]
 {
     if (!libc.execveat)
         return refuse();
-    const bool begun = flags & AT_EMPTY_PATH ? lg__guest_executes() : begin(directory, path);
+    const bool begun = flags & AT_EMPTY_PATH ? lg__preloaded_executes() : begin(directory, path);
     libc.execveat(directory, path, arguments, environment, flags);
     return end(begun);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/guest.h"
+#include "session/preloaded.h"
 
 static void (*libc_quick_exit)(int);
 static int (*libc_daemon)(int, int);
@@ -23,7 +23,7 @@ __attribute__((constructor)) static void find(void)
 
 LG__EXPORT _Noreturn void quick_exit(int status)
 {
-    lg__guest_leaves(status);
+    lg__preloaded_leaves(status);
     if (libc_quick_exit)
         libc_quick_exit(status);
     _exit(status);
@@ -37,9 +37,9 @@ LG__EXPORT int daemon(int keeps_directory, int keeps_files)
         errno = ENOSYS;
         return -1;
     }
-    const bool leaves = lg__guest_leaves(0);
+    const bool leaves = lg__preloaded_leaves(0);
     const int result = libc_daemon(keeps_directory, keeps_files);
     if (leaves && result != 0 && getpid() == parent)
-        lg__guest_goes_on();
+        lg__preloaded_goes_on();
     return result;
 }

@@ -10,7 +10,7 @@
 
 #include "command.h"
 #include "plan.h"
-#include "session/guest.h"
+#include "session/preloaded.h"
 
 /* The name of the context, which the supervisor knows. */
 #define CONTEXT "main"
@@ -70,7 +70,7 @@ static void give_up(lg_launch *halted, lg_completion *done, void *user)
         lg_complete(done, LG_OK);
         return;
     }
-    lg__guest_leaves(0);
+    lg__preloaded_leaves(0);
     _exit(0);
 }
 

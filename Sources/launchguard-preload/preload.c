@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/guest.h"
+#include "session/preloaded.h"
 
 typedef int (*main_function)(int, char **, char **);
 typedef int (*start_function)(main_function, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
@@ -23,10 +23,10 @@ static void start(int *count, char ***arguments)
     const lg_options *options = lg__settings_read(*count > 0 ? (*arguments)[0] : "");
     if (!options)
         return;
-    const lg_status status = lg__guest_start(options);
+    const lg_status status = lg__preloaded_start(options);
     if (status != LG_OK && status != LG_ERR_SECONDARY)
-        lg__settings_say(lg__guest_message());
-    lg__launch_begin(lg__guest_session(), count, arguments);
+        lg__settings_say(lg__preloaded_message());
+    lg__launch_begin(lg__preloaded_session(), count, arguments);
 }
 
 static int main_behind_start(int count, char **arguments, char **environment)

@@ -2,7 +2,7 @@
 """Swift's own backtracer and LaunchGuard in one crash: neither disturbs the other.
 
 Runs each crash with the backtracer off, on, and hanging, and compares. The backtracer stops all
-threads, LaunchGuard's own among them, and says so of each thread that it cannot stop.
+threads, and says so of each thread that it cannot stop: LaunchGuard's own, which take no signal.
 """
 import argparse
 import itertools
@@ -94,16 +94,17 @@ class Beside(unittest.TestCase):
                 self.assertLess(alone.status, 0)
                 self.assertEqual(status_name(both.status), status_name(alone.status))
                 self.assertEqual(both.record(), alone.record())
-                self.assertNotIn("swift-runtime: failed", both.said)
+                # the watch thread, in each pass over the threads
+                missed = set(re.findall(r"swift-runtime: failed to suspend thread (\d+)", both.said))
+                self.assertEqual(len(missed), 1, both.said)
                 check(both)
 
     def look_at_stacks(self, both):
         self.assertRegex(both.said, r"\*\*\* Program crashed: ")
         self.assertRegex(both.said, r"\nThread \d+ .*crashed")
         stacks = re.split(r"\nThread \d+", both.said)[1:]
-        # every thread of the record, the one that crashed, and the watch thread
-        self.assertEqual(len(stacks), both.crash["threads"]["listed"] + 2, both.said)
-        self.assertEqual(sum(' "launchguard":' in stack.splitlines()[0] for stack in stacks), 1)
+        # every thread of the record, and the one that crashed
+        self.assertEqual(len(stacks), both.crash["threads"]["listed"] + 1, both.said)
         for stack in stacks:
             self.assertRegex(stack, r"\n *0 .* in ", "a thread has no stack")
 
@@ -111,8 +112,7 @@ class Beside(unittest.TestCase):
         self.compare(backtracer(), 60000, self.look_at_stacks)
 
     def test_a_backtracer_that_hangs_is_ended(self):
-        """The backtracer has stopped the watch thread, and the handler's deadline holds all the
-        same."""
+        """The deadline of the handler holds."""
         hangs = self.directory / "hangs"
         hangs.write_text("#!/bin/sh\nexec sleep 600\n")
         hangs.chmod(0o700)

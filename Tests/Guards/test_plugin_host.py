@@ -64,7 +64,7 @@ LATE = "the main actor has served nothing for "
 
 def class_names():
     """Names by number, from the table of the public header."""
-    table = re.findall(r"X\(LG_GUARD_\w+, (\d+), \"([^\"]+)\"", (ROOT / "include/launchguard/guard.h").read_text())
+    table = re.findall(r"X\(LG_GUARD_\w+, (\d+), \"([^\"]+)\"", (ROOT / "include/launchguard/guard.h").read_text().split("LG_GUARD_ACTION_TABLE")[0])
     return {int(number): name for number, name in table}
 
 

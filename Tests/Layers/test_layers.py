@@ -45,7 +45,7 @@ class Tree:
 
 
 CORE = Tree("Sources/CLaunchGuard", "Sources/CLaunchGuard/",
-            {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3, "report": 3, "session": 4})
+            {"os": 0, "store": 1, "walk": 2, "guard": 2, "read": 2, "capture": 3, "report": 3, "launch": 4, "session": 5})
 # Its main.c alone stands above the objects of the top.
 AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
              {"process": 0, "report": 1, "watch": 1, "target": 2, "send": 3, ".": 4})
@@ -54,16 +54,16 @@ AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
 # folders it may begin with the name of what all files of the folder are about: the interface to the
 # system and the CPU (os.h), capture (capture.h), the reader, whose public functions are named after
 # it, and the parts of a report.
-PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"], "report": ["report"]}
+PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"], "report": ["report", "shape", "names"]}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
 # were bound at start; and the linker's names for the ends of the module.
 HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location __ehdr_start etext""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
-HANDLER_ONLY = {"capture/caller.c", "capture/calls.c", "capture/complete.c", "capture/earlier.c", "capture/turn.c", "capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
-                "capture/finish.c", "capture/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c",
-                "capture/place.c", "capture/process.c", "capture/proven.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/stoppable.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
+HANDLER_ONLY = {"walk/caller.c", "capture/call_evidence.c", "capture/earlier.c", "capture/wait_for_lock.c", "walk/cfi.c", "capture/classify.c", "capture/deadline.c", "walk/expression.c", "capture/files.c",
+                "capture/finish.c", "walk/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "walk/image.c", "walk/loader.c", "walk/memory.c",
+                "capture/in_handler.c", "capture/process.c", "capture/recovering.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.
@@ -80,14 +80,14 @@ ALSO_AT_START = {
     "capture/interpose_signals.c": "pthread_sigmask sigaddset sigdelset sigemptyset sigismember sigaction",
     "capture/prepare.c": "mmap",
     "capture/interpose.c": "__interceptor_pthread_create __pthread_create __tsan_init dlsym free malloc pthread_create pthread_join thrd_create",
-    "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
-    "capture/unwind_libunwind.c": "dlopen dlsym",
+    "walk/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
+    "walk/unwind_libunwind.c": "dlopen dlsym",
     "store/run.c": "snprintf",
 }
 
 # The entry points of the handler: called by the kernel, by the watch thread while a crash is under
 # way, and through tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler lg__chance_claim lg__capture_walk leave_breadcrumb ask_thread count_one heal_page lg__pump_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__memory_watch_look lg__heartbeats_check lg_crash_note find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler lg__chance_claim lg__capture_walk leave_breadcrumb ask_thread count_one heal_page lg__signal_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__memory_watch_look lg__heartbeats_check lg_crash_note find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
 
@@ -163,10 +163,12 @@ class CallGraph:
         for used in self.uses.values():
             used |= {here.get(target, target) for target in used}
 
-    def outside(self, entries):
-        """Functions of other libraries that the entries reach: name → chain of callers."""
+    def outside(self, entries, seen=None):
+        """Functions of other libraries that the entries reach: name → chain of callers. `seen` gets
+        the addresses of the library's own."""
         left = [(at, (name,)) for at, name in self.names.items() if name.split(".")[0] in entries]
-        seen, found = {at for at, _ in left}, {}
+        seen, found = set() if seen is None else seen, {}
+        seen |= {at for at, _ in left}
         while left:
             at, chain = left.pop()
             for used in self.uses[at]:
@@ -179,6 +181,40 @@ class CallGraph:
 
 
 call_graph = functools.cache(CallGraph)
+
+
+def functions_at(library, addresses):
+    """(File, function) of the code at these addresses, with the functions that the compiler put
+    into others. Needs debug information; assembly has none."""
+    unit = within = None
+    names, found = {}, set()
+    for line in run("readelf", "--debug-dump=info", library).splitlines():
+        head = re.match(r" *<([0-9a-f]+)><([0-9a-f]+)>: Abbrev Number: \d+(?: \((\w+)\))?", line)
+        if head:
+            depth, at, tag = int(head[1], 16), int(head[2], 16), head[3]
+            if tag == "DW_TAG_compile_unit":
+                unit = None
+            if tag == "DW_TAG_subprogram":
+                within = None
+            continue
+        field = re.match(r" *<[0-9a-f]+> +(DW_AT_\w+) *: *(?:\(.*?\): )?(?:<0x)?([^>]*)", line)
+        if not field:
+            continue
+        name, value = field[1], field[2].strip().split("): ")[-1]
+        if name == "DW_AT_name" and unit is None:
+            unit = pathlib.PurePath(value).name
+        elif name == "DW_AT_name" and tag == "DW_TAG_subprogram":
+            names[at] = (unit, value)
+        elif name == "DW_AT_abstract_origin" and tag == "DW_TAG_subprogram":
+            names[at] = int(value, 16)
+        elif name == "DW_AT_low_pc" and tag == "DW_TAG_subprogram" and int(value, 16) in addresses:
+            within = at
+            found.add(at)
+        elif name == "DW_AT_abstract_origin" and tag == "DW_TAG_inlined_subroutine" and within is not None:
+            found.add(int(value, 16))
+    while any(isinstance(names.get(at), int) for at in found):
+        found = {names[at] if isinstance(names.get(at), int) else at for at in found}
+    return {names[at] for at in found if at in names}
 
 
 def signal_safe_functions():
@@ -242,7 +278,7 @@ class Core(Layered, unittest.TestCase):
 
     def test_libunwind_has_one_door(self):
         users = [path for path in CORE.sources("*.[ch]") if re.search(r"#\s*include\s*<libunwind", (CORE.root / path).read_text())]
-        self.assertEqual(users, ["capture/unwind_libunwind.c"])
+        self.assertEqual(users, ["walk/unwind_libunwind.c"])
 
 
 @unittest.skipUnless(AGENT.objects, "the agent was not built")
@@ -264,8 +300,8 @@ class Handler(unittest.TestCase):
 
     def test_files_of_the_handler_need_only_what_is_safe(self):
         listed = HANDLER_ONLY | set(ALSO_AT_START)
-        capture = {path for path in CORE.sources("*.c") if folder(path) == "capture"}
-        self.assertLessEqual(capture, listed, "a new file of capture/: say here what it may call")
+        inside = {path for path in CORE.sources("*.c") if folder(path) in ("walk", "capture")}
+        self.assertLessEqual(inside, listed, "a new file of walk/ or capture/: say here what it may call")
         checked = set()
         for path in CORE.objects:
             source = CORE.source_of(path)
@@ -279,6 +315,15 @@ class Handler(unittest.TestCase):
     def test_everything_that_the_handler_reaches_is_safe(self):
         self.check(ENTRIES, at_least=["lg__handler_crash", "lg__handler_terminate", "heal_page", "lg__capture_deadline", "lg__unwind_dwarf", "lg__loader_settle",
                              "find"])
+
+    def test_how_much_a_fault_reaches(self):
+        seen = set()
+        call_graph(LIBRARY).outside(["lg__handler_crash", "lg__question_handler", "lg__deadline_passed"], seen)
+        reached = functions_at(LIBRARY, seen)
+        if not reached:
+            self.skipTest("no debug information")
+        self.assertIn(("handler.c", "is_claimed"), reached)
+        print("a fault reaches %d functions of %d files" % (len(reached), len({unit for unit, _ in reached})))
 
     def test_everything_documented_as_signal_safe_is(self):
         names = signal_safe_functions()

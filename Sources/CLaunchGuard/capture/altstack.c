@@ -39,7 +39,7 @@ static bool is_large; /* where that costs addresses alone */
 
 void lg__altstack_prepare(void)
 {
-    is_large = lg__fixed.options.guest && lg__os_untouched_is_free();
+    is_large = lg__fixed.options.preloaded && lg__os_untouched_is_free();
 }
 
 /* Of this thread. An own stack without a limit has no bounds. */

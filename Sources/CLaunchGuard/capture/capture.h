@@ -1,4 +1,4 @@
-/* Layer 2: all that runs inside the signal handler, and nothing else.
+/* Layer 3: all that runs inside the signal handler, and nothing else.
  *
  * This header is the interface of `capture/` to the rest of the core. The code behind it runs in a
  * broken process: it takes no lock, allocates nothing, uses no stdio, never calls the dynamic
@@ -32,7 +32,7 @@ struct lg__capture_options {
     bool none;             /* no signal is taken and none unblocked: another component records */
     bool keep_first;       /* what the program installs later comes behind our handlers */
     /* The program does not know of LaunchGuard: SIGPIPE is how it ends, and no crash of it. */
-    bool guest;
+    bool preloaded;
     bool forked;           /* the handlers are there already: they are those of the parent */
     /* before _exit() ends the process that has the session, on any thread; NULL: nobody is told */
     void (*leaves)(int status);
@@ -145,9 +145,6 @@ uint32_t lg__capture_walk(const void *ucontext, uint64_t *ret_frames, uint32_t m
 void lg__capture_wake_watch(void);
 /* There is one. Handler. */
 bool lg__capture_watched(void);
-/* On that thread, first of all: it walks stacks with a memory of its own, and reads files without
- * the reserve of the handler. */
-void lg__capture_watches(void);
 /* On that thread: what lg__watch_thread_sleep() and lg__watch_thread_leave() compare with. A thread
  * takes it before it looks. */
 uint32_t lg__watch_thread_seen(void);
@@ -180,10 +177,6 @@ bool lg__capture_traced(void);
 uint32_t lg__capture_rights(int32_t tid);
 /* A thread of this process has ended. */
 bool lg__capture_thread_gone(int32_t tid);
-
-/* Build id of the module with these program headers (ElfW(Phdr)). Returns its size; 0: the module
- * has none. */
-uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
 
 /* Give the calling thread an alternate stack with guard pages, which is freed with the thread, and
  * unblock the signals of faults on the thread: for a blocked one the kernel would end the process

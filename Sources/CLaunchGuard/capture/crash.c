@@ -210,8 +210,7 @@ LG__FIRST static struct lg__crash *begin(struct lg__crash *crash, uint32_t numbe
     crash->info = *info;
     crash->siginfo_lost = siginfo_lost;
     crash->within = 0;
-    crash->owes = crash->completes = false;
-    crash->ucontext = NULL;
+    crash->owes = false;
     crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
@@ -250,12 +249,16 @@ LG__FIRST struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t 
     return crash;
 }
 
-void lg__crash_leave(struct lg__crash *unnamed)
+void lg__crash_leave(struct lg__crash *earlier)
 {
-    const unsigned slot = lg__crash_slot_of(unnamed);
-    lg__run_uncommit_stage(&lg__fixed.options.run, slot, LG_STAGE_HEADER);
-    lg__run_outcome(&lg__fixed.options.run, slot, 0, LG__OUTCOME_DYING);
-    atomic_store(&unnamed->word, 0);
+    const unsigned slot = lg__crash_slot_of(earlier);
+    if (slot) {
+        lg__run_uncommit(&lg__fixed.options.run, slot);
+    } else { /* has the header alone, and its many pages need not exist */
+        lg__run_uncommit_stage(&lg__fixed.options.run, slot, LG_STAGE_HEADER);
+        lg__run_outcome(&lg__fixed.options.run, slot, 0, LG__OUTCOME_DYING);
+    }
+    atomic_store(&earlier->word, 0);
 }
 
 void lg__crash_take_back(struct lg__crash *crash)
@@ -286,18 +289,24 @@ static struct lg__crash *choose_slot(bool brief)
     return crash;
 }
 
-struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *unnamed, bool brief)
+bool lg__crash_is_full_free(void)
 {
-    const bool is_full = unnamed && lg__crash_slot_of(unnamed) == 0;
-    struct lg__crash *crash = is_full && !brief ? unnamed : unnamed && !is_full && brief ? unnamed : choose_slot(brief);
-    if (unnamed && !is_full && lg__crash_slot_of(crash))
-        crash = unnamed; /* as good as any other brief one */
+    const struct lg__crash_slot full = look_at(&lg__crash_slots[0], lg__os_clock_ns(CLOCK_MONOTONIC));
+    return lg__crash_next_is_full_free(&full);
+}
+
+struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *earlier, bool brief)
+{
+    const bool is_full = earlier && lg__crash_slot_of(earlier) == 0;
+    struct lg__crash *crash = is_full && !brief ? earlier : earlier && !is_full && brief ? earlier : choose_slot(brief);
+    if (earlier && !is_full && lg__crash_slot_of(crash))
+        crash = earlier; /* as good as any other brief one */
     /* In a slot that no crash had before nothing is committed, and its many pages need not
      * exist. */
-    if (crash != unnamed && lg__crash_sequence(atomic_load(&crash->word)))
+    if (crash != earlier && lg__crash_sequence(atomic_load(&crash->word)))
         lg__run_uncommit(&lg__fixed.options.run, lg__crash_slot_of(crash));
     crash->tid = tid;
-    return begin(crash, unnamed ? lg__crash_sequence(atomic_load(&unnamed->word)) : atomic_fetch_add(&latest_sequence, 1) + 1, info, siginfo_lost);
+    return begin(crash, earlier ? lg__crash_sequence(atomic_load(&earlier->word)) : atomic_fetch_add(&latest_sequence, 1) + 1, info, siginfo_lost);
 }
 
 struct lg__crash *lg__crash_find(uint32_t sequence)
@@ -308,37 +317,4 @@ struct lg__crash *lg__crash_find(uint32_t sequence)
             return crash;
     }
     return NULL;
-}
-
-void lg__crash_resume(struct lg__crash *crash)
-{
-    current_crash = crash;
-}
-
-struct lg__crash *lg__crash_promote(struct lg__crash *brief)
-{
-    struct lg__crash *full = &lg__crash_slots[0];
-    uint64_t word = atomic_load(&brief->word);
-    const struct lg__crash_slot is = look_at(full, lg__os_clock_ns(CLOCK_MONOTONIC));
-    if (!lg__crash_next_is_full_free(&is))
-        return NULL;
-    lg__crash_event(full, is.sequence, LG__CRASH_DISPLACED, false);
-    if (is.sequence)
-        lg__run_uncommit(&lg__fixed.options.run, 0);
-    lg__run_take_over(&lg__fixed.options.run, lg__crash_slot_of(brief));
-    /* no other thread looks while the slot is free */
-    atomic_store(&full->word, 0);
-    atomic_store(&full->deadline_ns, 0);
-    atomic_store(&full->left_ns, 0);
-    atomic_store(&full->handler_ns, atomic_load(&brief->handler_ns));
-    atomic_store(&full->visits, atomic_load(&brief->visits));
-    atomic_store(&full->timer, atomic_load(&brief->timer));
-    memcpy(&full->tid, &brief->tid, sizeof *full - offsetof(struct lg__crash, tid));
-    full->owes = false;
-    full->completes = true;
-    atomic_store(&full->word, word);
-    lg__run_uncommit(&lg__fixed.options.run, lg__crash_slot_of(brief));
-    atomic_store(&brief->word, 0);
-    current_crash = full;
-    return full;
 }

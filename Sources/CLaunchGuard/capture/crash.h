@@ -25,11 +25,9 @@ struct lg__crash {
     uint32_t within; /* sequence number of the outermost of those; 0: none */
     bool siginfo_lost;
     /* Its record is brief because the handler recovers as a rule. The rest is written where the
-     * handler does not. */
+     * handler does not (recovering.c). */
     bool owes;
-    bool completes; /* the rest is being written, by the thread inside the handler */
     siginfo_t info;
-    const void *ucontext;   /* of the fault: there while the thread is inside the handler */
     uint64_t handler_sp;    /* stack pointer of our handler, which calls the earlier one */
     uint64_t altstack_low;  /* lower end of the alternate stack that it runs on; 0: it does not */
     uint64_t return_pc;     /* the return address of the earlier handler */
@@ -72,20 +70,17 @@ int32_t lg__crash_holder(void);
 struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info, const void *frame);
 /* That crash is none. Opens the lock. */
 void lg__crash_take_back(struct lg__crash *crash);
-/* A new crash, in the slot that lg__crash_next_slot() returns. `unnamed`: the crash has begun
- * already, and leaves its slot if that is of the other kind. `brief`: not in the full record. Under
- * the lock. */
-struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *unnamed, bool brief);
-/* After lg__crash_begin(): the header of the new slot is committed, that of the earlier goes. */
-void lg__crash_leave(struct lg__crash *unnamed);
+/* A new crash, in the slot that lg__crash_next_slot() returns. `earlier`: the crash has begun
+ * already, and is to leave its slot if that is of the other kind; it keeps its number. `brief`: not
+ * in the full record. Under the lock. */
+struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *earlier, bool brief);
+/* After lg__crash_begin() gave the crash another slot, and what the earlier slot has is in the new
+ * one: the earlier is free. */
+void lg__crash_leave(struct lg__crash *earlier);
+/* The full record is there for another crash. Under the lock. */
+bool lg__crash_is_full_free(void);
 /* The open crash with this number; NULL: there is none. */
 struct lg__crash *lg__crash_find(uint32_t sequence);
-/* A crash with a brief record moves to the full one, with the stages that it has, and is the crash
- * that is being recorded. Returns its new place; NULL: the full record has an open crash. Under the
- * lock. */
-struct lg__crash *lg__crash_promote(struct lg__crash *brief);
-/* Another crash is being recorded again. Under the lock. */
-void lg__crash_resume(struct lg__crash *crash);
 
 /* An earlier handler of this signal, of those of faults, was seen to recover from a crash. */
 bool lg__crash_recovers(int signal);

@@ -1,7 +1,7 @@
 #include "capture/deadline.h"
 
 #include "capture/internal.h"
-#include "capture/place.h"
+#include "capture/in_handler.h"
 #include "capture/question.h"
 #include "capture/watch_walk.h"
 #include "os/fault_point.h"
@@ -139,15 +139,13 @@ static bool is_still(const struct lg__crash *crash, uint64_t word)
 /* The value of a timer: sequence number of the crash, and this for its earlier handler. */
 #define OF_HANDLER (UINT64_C(1) << 32)
 
-/* Behind the deadline, so that the watch thread comes first where it runs. The timer goes on until
- * the crash is CHAINED no more. */
-bool lg__deadline_arm_timer(struct lg__crash *crash)
+/* After the deadline, so that the watch thread comes first where it runs. The timer goes on
+ * until the crash is CHAINED no more. */
+void lg__deadline_arm_timer(struct lg__crash *crash)
 {
     const uint64_t time_ns = (uint64_t)lg__fixed.options.handler_ms * 1000000u, value = OF_HANDLER | lg__crash_sequence(atomic_load(&crash->word));
-    if (!crash->altstack_low || !lg__question_take_signal())
-        return false; /* without that stack the place does not show */
-    atomic_store(&crash->timer, lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, value, time_ns + KILL_NS, LOOKS_APART_NS));
-    return atomic_load(&crash->timer) >= 0;
+    if (crash->altstack_low && lg__question_take_signal())
+        atomic_store(&crash->timer, lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, value, time_ns + KILL_NS, LOOKS_APART_NS));
 }
 
 /* A thread stands still for the record of another thread's crash, or waits to write one of its own,
@@ -158,7 +156,7 @@ static bool may_stand(const struct lg__crash *crash)
     return holder && holder != crash->tid;
 }
 
-/* The same looks as those of the watch thread, which may have been stopped. */
+/* The same looks as those of the watch thread, which may not run. */
 static void handler_passed(uint32_t sequence, const void *ucontext)
 {
     static _Atomic uint64_t inside; /* sequence number, looks */
@@ -169,10 +167,10 @@ static void handler_passed(uint32_t sequence, const void *ucontext)
     if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) || may_stand(crash) ||
         lg__os_clock_ns(CLOCK_MONOTONIC) < atomic_load(&crash->handler_ns))
         return;
-    const enum lg__place place = lg__place_by_stack(crash, context.sp);
-    if (place == LG__PLACE_OUTSIDE)
+    const enum lg__in_handler place = lg__in_handler_by_stack(crash, context.sp);
+    if (place == LG__IN_HANDLER_NO)
         lg__crash_event(crash, sequence, LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
-    if (place != LG__PLACE_INSIDE)
+    if (place != LG__IN_HANDLER_YES)
         return;
     const uint64_t before = atomic_load(&inside), looks = before >> 32 == sequence ? (uint32_t)before + 1 : 1;
     atomic_store(&inside, (uint64_t)sequence << 32 | looks);
@@ -189,7 +187,7 @@ void lg__deadline_passed(uint64_t value, const void *ucontext)
         handler_passed((uint32_t)value, ucontext);
         return;
     }
-    if (!crash || lg__crash_sequence(word) != value || (lg__crash_next_is_open(lg__crash_state(word)) && !crash->completes))
+    if (!crash || lg__crash_sequence(word) != value || lg__crash_next_is_open(lg__crash_state(word)))
         return; /* the record was done when the signal came */
     if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXPIRES, false))
         end_process(crash);
@@ -206,9 +204,9 @@ void lg__deadline_end_holder(void)
 
 enum finding { INSIDE, OUTSIDE, UNKNOWN, NO_ANSWER, VANISHED };
 
-static enum finding finding_of(enum lg__place place)
+static enum finding finding_of(enum lg__in_handler place)
 {
-    return place == LG__PLACE_INSIDE ? INSIDE : place == LG__PLACE_OUTSIDE ? OUTSIDE : UNKNOWN;
+    return place == LG__IN_HANDLER_YES ? INSIDE : place == LG__IN_HANDLER_NO ? OUTSIDE : UNKNOWN;
 }
 
 /* By the kernel's word about a thread that sleeps: a question would end its sleep. No answer where
@@ -220,8 +218,8 @@ static enum finding look_asleep(const struct lg__crash *crash)
     if (!lg__question_is_outside(crash, 0, &before) || !lg__thread_sleeps(crash->tid, &sp, &pc) ||
         !lg__question_is_outside(crash, pc, &after) || after != before)
         return NO_ANSWER;
-    const enum lg__place place = lg__place_by_stack(crash, sp);
-    return place == LG__PLACE_UNKNOWN ? NO_ANSWER : finding_of(place);
+    const enum lg__in_handler place = lg__in_handler_by_stack(crash, sp);
+    return place == LG__IN_HANDLER_UNKNOWN ? NO_ANSWER : finding_of(place);
 }
 
 /* A question without an answer stays open for its time: repeated questions would keep a slow thread
@@ -252,11 +250,11 @@ static enum finding ask_thread(const struct lg__crash *crash)
             close_question();
         return finding;
     }
-    enum lg__place place = lg__place_by_stack(crash, slot->sp);
-    if (place == LG__PLACE_UNKNOWN) {
+    enum lg__in_handler place = lg__in_handler_by_stack(crash, slot->sp);
+    if (place == LG__IN_HANDLER_UNKNOWN) {
         lg__memory_forget(true);
         lg__watch_walk(slot);
-        place = lg__place_by_walk(crash, &slot->head, slot->pcs);
+        place = lg__in_handler_by_walk(crash, &slot->head, slot->pcs);
     }
     return lg__question_release(LG__ASKER_WATCH, LG__QUESTION_LOOK) ? finding_of(place) : NO_ANSWER;
 }

@@ -22,11 +22,11 @@ void lg__deadline_disarm(void);
 void lg__deadline_passed(uint64_t value, const void *ucontext);
 /* From here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);
-/* That handler may stop the watch thread, or there is no such thread: a timer keeps the time as
- * well, on the crashed thread. Under the crash lock; where there is a watch thread, before
- * lg__crash_event() says that the handler is called. false: the thread does not run on an alternate
- * stack, or the system refuses the timer. Handler. */
-bool lg__deadline_arm_timer(struct lg__crash *crash);
+/* A timer keeps that time as well, on the crashed thread: the system may refuse the watch thread,
+ * or that thread may wait for a page that never comes. Only on an alternate stack, without which
+ * the place of the thread does not show. Under the crash lock, before lg__crash_event() says that
+ * the handler is called. Handler. */
+void lg__deadline_arm_timer(struct lg__crash *crash);
 /* The process is about to end by exit(): the watch thread looks at the crashes of all threads.
  * Waits for that look for a while. */
 void lg__deadline_exits(void);

@@ -1,9 +1,11 @@
 /* The end of the handler: the process dies exactly as it would without LaunchGuard. */
 #include "capture/deadline.h"
 #include "capture/internal.h"
-#include "capture/question.h"
-#include "capture/stoppable.h"
+#include "capture/in_handler.h"
+#include "capture/recovering.h"
 #include "os/fault_point.h"
+
+#include <errno.h>
 
 /* The kernel ends even the first process of a pid namespace for a fault of its own instruction, but
  * not for a signal that the process sends itself. */
@@ -42,17 +44,17 @@ static bool is_nothing(const struct lg__earlier *earlier, const siginfo_t *info)
     if (earlier->handler == (uintptr_t)SIG_IGN)
         /* a real fault ends the process even when the signal is ignored */
         return info->si_code <= 0;
-    /* A program that knows of LaunchGuard means what it raises: it ends, and a guest goes on. */
-    const bool kept_away = lg__fixed_is_sent(info) || (lg__fixed.options.guest && info->si_code <= 0);
+    /* A program that knows of LaunchGuard means what it raises, and ends. Any other goes on. */
+    const bool kept_away = lg__fixed_is_sent(info) || (lg__fixed.options.preloaded && info->si_code <= 0);
     return earlier->handler == (uintptr_t)SIG_DFL && kept_away && lg__os_pid() == 1;
 }
 
-uint64_t lg__finish_blocks(int signal, const struct lg__earlier *earlier)
+static uint64_t blocked_by(int signal, const struct lg__earlier *earlier)
 {
     return earlier->mask | (earlier->flags & SA_NODEFER ? 0 : UINT64_C(1) << (signal - 1));
 }
 
-void lg__finish_call(int signal, siginfo_t *info, void *ucontext, const struct lg__earlier *earlier, uint64_t blocks)
+static void call(int signal, siginfo_t *info, void *ucontext, const struct lg__earlier *earlier, uint64_t blocks)
 {
     lg__os_signals_set(lg__arch_blocked(ucontext) | blocks);
     /* both kinds take their arguments in the same places */
@@ -94,53 +96,12 @@ static bool was_reset(int signal, const siginfo_t *info)
            lg__os_signal_now(signal).handler == (uintptr_t)lg__fixed.on_crash;
 }
 
-/* The signal by which an earlier handler may stop our threads; 0: none. A watch thread that is
- * stopped keeps no deadline: the crashed thread itself must be able to. */
-static int stops_by(const struct lg__crash *crash, const struct lg__earlier *earlier)
-{
-    if (crash->owes || !crash->altstack_low || (lg__arch_blocked(crash->ucontext) | earlier->mask) & LG__QUESTION_BIT)
-        return 0;
-    return lg__stoppable_signal(crash->ucontext);
-}
-
-/* The record is written, and the thread goes on in the handler or in the program: other crashes may
- * be recorded from here on. */
-static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen, int stops_by)
-{
-    if (!crash->owes)
-        lg__other_threads_release();
-    LG_FAULT_POINT("finish: threads released");
-    lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), sequence, LG__OUTCOME_CHAINED);
-    if (event == LG__CRASH_CHAINS)
-        lg__deadline_arm_handler(crash);
-    const bool stops = stops_by && lg__deadline_arm_timer(crash);
-    lg__crash_event(crash, sequence, event, unseen);
-    LG_FAULT_POINT("finish: let go");
-    /* The record's time runs until the watch thread has that of the handler. */
-    if (stops) {
-        lg__own_threads_offer(stops_by);
-        lg__other_threads_wait_left();
-    } else if (event == LG__CRASH_CHAINS && !crash->owes) {
-        lg__capture_wake_watch();
-        if (!lg__capture_watched())
-            lg__deadline_arm_timer(crash); /* the system refuses the thread */
-    }
-    if (event == LG__CRASH_CHAINS)
-        lg__deadline_arm_handler(crash); /* again: our threads may have been waited for */
-    lg__deadline_disarm();
-    lg__crash_unlock();
-}
-
-void lg__finish_let_go(struct lg__crash *crash)
-{
-    let_go(crash, lg__crash_sequence(atomic_load(&crash->word)), LG__CRASH_CHAINS, false, 0);
-}
-
-void lg__finish_returned(int signal, const siginfo_t *info, const void *ucontext, uint32_t sequence)
+/* The earlier handler of the crash with this number has returned. */
+static void returned(int signal, const siginfo_t *info, const void *ucontext, uint32_t sequence, struct lg__recovering *note)
 {
     const bool reset = was_reset(signal, info), unseen = reset || comes_unseen(signal, info, ucontext);
-    if (unseen)
-        lg__complete_record(sequence);
+    if (unseen && note)
+        lg__recovering_write(note);
     if (reset)
         lg__os_signal_default(signal);
     struct lg__crash *crash = lg__crash_find(sequence); /* the record may have moved */
@@ -155,7 +116,7 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
 
     if (chain && is_nothing(&earlier, info)) {
         if (crash)
-            let_go(crash, sequence, LG__CRASH_PASSES, !lg__fixed_is_sent(info) && signal == SIGABRT, 0);
+            lg__record_let_go(crash, LG__CRASH_PASSES, !lg__fixed_is_sent(info) && signal == SIGABRT);
         return;
     }
     if (!chain || !lg__earlier_is_function(&earlier)) {
@@ -169,16 +130,64 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
     /* The earlier handler is called as a function, under the mask that it asked for. It need not
      * return: it may leave by longjmp, and the program lives on. The next steps of its thread show
      * that. */
+    struct lg__recovering note = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sequence = sequence };
+    const bool owes = crash && crash->owes;
     if (crash) {
-        crash->return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0));
-        let_go(crash, sequence, LG__CRASH_CHAINS, false, stops_by(crash, &earlier));
+        note.frame = (const void *)(uintptr_t)crash->handler_sp;
+        note.return_pc = crash->return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0));
+        lg__record_let_go(crash, LG__CRASH_CHAINS, false);
     }
+    if (owes)
+        lg__recovering_enter(&note);
     if (earlier.flags & SA_RESETHAND)
         reset_action(signal);
-    lg__finish_call(signal, info, ucontext, &earlier, lg__finish_blocks(signal, &earlier));
+    call(signal, info, ucontext, &earlier, blocked_by(signal, &earlier));
     LG_FAULT_POINT("finish: returned");
-    if (!crash)
-        return;
-    lg__stoppable_end();
-    lg__finish_returned(signal, info, ucontext, sequence);
+    lg__recovering_leave(&note);
+    if (crash)
+        returned(signal, info, ucontext, sequence, owes ? &note : NULL);
+}
+
+/* ---- a fault that leaves no record at first ---- */
+
+/* Of our own code, which may mean to recover from it. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), etext[] __attribute__((visibility("hidden")));
+
+static bool is_of_program(const siginfo_t *info, const struct lg__arch_fault *fault)
+{
+    return (fault->pc < (uint64_t)(uintptr_t)__ehdr_start || fault->pc >= (uint64_t)(uintptr_t)etext) && !lg__map_holds(info->si_addr);
+}
+
+static bool is_on(const stack_t *stack, uint64_t sp)
+{
+    return !(stack->ss_flags & SS_DISABLE) && sp - (uint64_t)(uintptr_t)stack->ss_sp < stack->ss_size;
+}
+
+bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext)
+{
+    if (!lg__crash_recovers_often(signal) || info->si_signo != signal || info->si_code <= 0)
+        return false;
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    const void *frame = __builtin_frame_address(0);
+    struct lg__arch_fault context;
+    lg__arch_fault(ucontext, &context);
+    if (!lg__earlier_is_function(&earlier) || earlier.flags & SA_RESETHAND || lg__crash_holder() || !lg__arch_thread_pointer_is_set() ||
+        lg__recovering_is_inside(context.sp) || !is_of_program(info, &context) ||
+        !is_on(&((const ucontext_t *)ucontext)->uc_stack, (uint64_t)(uintptr_t)frame) ||
+        !atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed))
+        return false;
+    const int error = errno;
+    /* A fault of the handler itself has to come to ours: the kernel would end the process for a
+     * signal that is blocked, and nothing would be left. */
+    const uint64_t blocks = blocked_by(signal, &earlier);
+    struct lg__recovering note = { .signal = signal, .info = info, .ucontext = ucontext, .frame = frame, .sp = context.sp,
+                                   .return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0)),
+                                   .deferred = blocks & ~lg__fixed.mask };
+    lg__recovering_enter(&note);
+    call(signal, info, ucontext, &earlier, blocks & lg__fixed.mask);
+    lg__recovering_leave(&note);
+    if (note.sequence)
+        returned(signal, info, ucontext, note.sequence, NULL);
+    errno = error;
+    return true;
 }

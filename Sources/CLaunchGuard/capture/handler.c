@@ -3,8 +3,8 @@
 
 #include "capture/deadline.h"
 #include "capture/internal.h"
-#include "capture/place.h"
-#include "capture/proven.h"
+#include "capture/in_handler.h"
+#include "capture/recovering.h"
 #include "capture/walk_here.h"
 #include "capture/watch_walk.h"
 #include "os/arch_inline.h"
@@ -31,10 +31,24 @@ void lg__capture_set_program_chance(lg__first_chance function)
     atomic_store_explicit(&last_chance, function, memory_order_release);
 }
 
-static bool claimed(int signal, siginfo_t *info, void *ucontext)
+/* A signal that has come to our handler. */
+struct arrival {
+    int signal;
+    siginfo_t *info;
+    void *ucontext;
+    uint64_t sp;
+    bool sent;    /* from outside */
+    bool owner;   /* this is the process of the session, no child of it */
+    bool outer;   /* the thread was in the handler of a crash already */
+    bool siginfo_lost;
+    struct lg__crash *begun; /* in the first step; NULL: none, or taken back */
+    siginfo_t unknown;       /* in place of one that was lost */
+};
+
+static bool take_first_chance(const struct arrival *at)
 {
     for (unsigned i = 0; i < first_chance_count; i++)
-        if (first_chances[i](signal, info, ucontext))
+        if (first_chances[i](at->signal, at->info, at->ucontext))
             return true;
     return false;
 }
@@ -46,7 +60,7 @@ static bool may_be_inside(const struct lg__crash *crash, int32_t self, const voi
     struct lg__arch_fault fault;
     lg__arch_fault(ucontext, &fault);
     const bool has_lock = lg__crash_holder() == self;
-    return (has_lock ? lg__place_of_context(crash, ucontext) : lg__place_by_stack(crash, fault.sp)) != LG__PLACE_OUTSIDE;
+    return (has_lock ? lg__in_handler_of_context(crash, ucontext) : lg__in_handler_by_stack(crash, fault.sp)) != LG__IN_HANDLER_NO;
 }
 
 /* The interrupted context is inside the earlier handler of a crash, or may be. */
@@ -63,26 +77,30 @@ static bool is_in_earlier_handler(const void *ucontext)
 }
 
 /* A fault of an instruction of the program, outside of all handlers of ours. */
-static bool claimed_for_program(int signal, siginfo_t *info, void *ucontext)
+static bool take_program_chance(const struct arrival *at)
 {
     const lg__first_chance function = atomic_load_explicit(&last_chance, memory_order_acquire);
-    return function && !lg__capture_is_exempt() && !is_in_earlier_handler(ucontext) && function(signal, info, ucontext);
+    return function && at->owner && !at->outer && !at->sent && !at->siginfo_lost && !lg__capture_is_exempt() &&
+           !is_in_earlier_handler(at->ucontext) && function(at->signal, at->info, at->ucontext);
 }
 
-/* Other code took SA_SIGINFO from our handler: `info` is not filled. The fault of an instruction
+/* Other code took SA_SIGINFO from our handler: siginfo is not filled. The fault of an instruction
  * comes again when the instruction is repeated, with the handler as it should be. Of any other
- * signal only the number is known. True: repeat. */
-static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
+ * signal only the number is known. No other code replaces our handler where the program's choices
+ * come behind it. */
+static bool repeat_for_siginfo(struct arrival *at)
 {
     struct lg__arch_fault fault;
-    lg__arch_fault(ucontext, &fault);
-    lg__install_again(signal);
-    if (fault.trap && signal != SIGTRAP && signal != SIGABRT)
-        return true;
-    memset(info, 0, sizeof *info);
-    info->si_signo = signal;
-    info->si_code = SI_KERNEL;
-    return false;
+    if (lg__fixed.options.keep_first || !lg__disposition_lost_siginfo(at->signal))
+        return false;
+    lg__arch_fault(at->ucontext, &fault);
+    lg__install_again(at->signal);
+    memset(&at->unknown, 0, sizeof at->unknown);
+    at->unknown.si_signo = at->signal;
+    at->unknown.si_code = SI_KERNEL;
+    at->info = &at->unknown;
+    at->siginfo_lost = true;
+    return fault.trap && at->signal != SIGTRAP && at->signal != SIGABRT;
 }
 
 /* An earlier handler that crashes inside itself over and over would do so for ever: each time the
@@ -101,56 +119,16 @@ static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, 
         uint32_t sequence = lg__crash_sequence(word);
         if (crash->tid != self || !lg__crash_next_is_open(lg__crash_state(word)))
             continue;
-        enum lg__place place = lg__crash_state(word) == LG__CRASH_LEFT ? LG__PLACE_OUTSIDE : lg__place_of_context(crash, ucontext);
-        if (place == LG__PLACE_OUTSIDE) {
+        enum lg__in_handler place = lg__crash_state(word) == LG__CRASH_LEFT ? LG__IN_HANDLER_NO : lg__in_handler_of_context(crash, ucontext);
+        if (place == LG__IN_HANDLER_NO) {
             lg__crash_event(crash, sequence, LG__CRASH_REPEATS, false);
             continue;
         }
         if (*ret_within == 0 || sequence < *ret_within)
             *ret_within = sequence;
-        if (place == LG__PLACE_INSIDE && crash->depth >= *ret_depth)
+        if (place == LG__IN_HANDLER_YES && crash->depth >= *ret_depth)
             *ret_depth = crash->depth + 1;
     }
-}
-
-/* Record the crash; `begun`: the crash has the crash lock already. NULL: this thread crashed while
- * it wrote a record or died, and no earlier handler is called for that. */
-static struct lg__crash *record(struct lg__crash *begun, int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
-{
-    const int32_t self = begun ? lg__crash_holder() : lg__os_tid();
-    if (!begun && !lg__turn_take(signal, self, ucontext)) {
-        struct lg__crash *current = lg__crash_current();
-        if (lg__crash_holder() != self)
-            return NULL;
-        if (!lg__fixed_is_sent(info)) {
-            lg__memory_recover();
-            /* does not return while a stage can still be left out */
-            lg__record_recrash(signal, ucontext);
-        }
-        if (current)
-            lg__crash_event(current, lg__crash_sequence(atomic_load(&current->word)), LG__CRASH_DIES, false);
-        return NULL;
-    }
-    uint32_t within, depth;
-    look_back(self, ucontext, &within, &depth);
-    const bool recovers = lg__crash_recovers(signal) && !siginfo_lost && !lg__fixed_is_sent(info) && lg__run_keeps_briefs(&lg__fixed.options.run);
-    const bool ends_other = within && !recovers && lg__complete_is_owed(within);
-    struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost, begun, recovers || ends_other);
-    if (begun && begun != crash) {
-        lg__stages_first(crash, ucontext);
-        lg__crash_leave(begun);
-    }
-    LG_FAULT_POINT("lock: taken");
-    crash->depth = depth;
-    crash->within = within;
-    crash->owes = recovers;
-    crash->ucontext = ucontext;
-    lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), within);
-    if (ends_other)
-        lg__complete_outer(within, crash);
-    lg__record_write(crash, ucontext);
-    LG_FAULT_POINT("handler: recorded");
-    return crash;
 }
 
 /* The first step, before any system call and any access to a thread-local variable: the process may
@@ -171,47 +149,127 @@ LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *inf
     return crash;
 }
 
-/* The signal turned out to be no crash of this process. */
-static void take_back(struct lg__crash **begun)
-{
-    if (*begun)
-        lg__crash_take_back(*begun);
-    *begun = NULL;
-}
-
 /* The earlier handler of another thread's crash has set the default action, as the program sees it,
  * and ends the process by sending it the signal: any thread may have got it. It is for that thread,
  * whose crash is the cause. */
-static bool pass_on(int signal, const siginfo_t *info)
+static bool pass_on(const struct arrival *at)
 {
-    if (!lg__fixed.options.keep_first || info->si_code != SI_USER || info->si_pid != lg__fixed.pid)
+    if (!at->owner || !lg__fixed.options.keep_first || at->info->si_code != SI_USER || at->info->si_pid != lg__fixed.pid)
         return false;
-    const struct lg__earlier earlier = lg__earlier_of(signal);
+    const struct lg__earlier earlier = lg__earlier_of(at->signal);
     const int32_t self = lg__os_tid();
     for (int i = 0; i < LG__CRASHES && earlier.handler == (uintptr_t)SIG_DFL; i++) {
         const struct lg__crash *crash = &lg__crash_slots[i];
-        if (!lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))) || crash->info.si_signo != signal || crash->tid == self)
+        if (!lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))) || crash->info.si_signo != at->signal || crash->tid == self)
             continue;
         /* the kernel lets only the first thread queue the siginfo of a kill() */
-        siginfo_t queued = *info;
+        siginfo_t queued = *at->info;
         queued.si_code = SI_QUEUE;
-        if (lg__os_signal_queue(lg__fixed.pid, crash->tid, signal, &queued) == 0)
+        if (lg__os_signal_queue(lg__fixed.pid, crash->tid, at->signal, &queued) == 0)
             return true;
     }
     return false;
 }
 
-/* The signal was sent to a thread inside a handler that would have it blocked: it comes when that
- * handler returns. */
-static bool defer(int signal, const siginfo_t *info, void *ucontext)
+/* The signal was sent to a thread inside a handler that would have it blocked. */
+static bool defer(const struct arrival *at)
 {
-    if (info->si_code > 0 || !lg__proven_defers(signal, lg__place_sp(ucontext)))
+    if (!at->owner || at->info->si_code > 0 || !lg__recovering_defers(at->signal, at->sp))
         return false;
-    lg__os_signal_block(signal, true);
-    if (lg__os_signal_queue(lg__fixed.pid, lg__os_tid(), signal, info) != 0)
+    lg__os_signal_block(at->signal, true);
+    if (lg__os_signal_queue(lg__fixed.pid, lg__os_tid(), at->signal, at->info) != 0)
         return false;
-    lg__arch_block_on_return(ucontext, signal);
+    lg__arch_block_on_return(at->ucontext, at->signal);
     return true;
+}
+
+/* The thread records a crash of its own already: the thread takes no more of them. */
+static bool drop_further(const struct arrival *at)
+{
+    if (!at->sent || !(at->outer || (!at->begun && lg__crash_holder() == lg__os_tid())))
+        return false;
+    lg__arch_block_on_return(at->ucontext, at->signal);
+    return true;
+}
+
+/* A fault of the watch thread inside a walk: does not return. */
+static bool leave_watch_walk(const struct arrival *at)
+{
+    if (lg__memory_walker != LG__WALKER_WATCH || lg__fixed_is_sent(at->info))
+        return false;
+    lg__crash_entered = at->outer;
+    lg__watch_walk_recover();
+    lg__crash_entered |= at->owner;
+    return false;
+}
+
+/* Something else than a crash. The first claim that holds has done all there is to do. */
+static bool is_claimed(struct arrival *at)
+{
+    return drop_further(at) ||        /* sent over and over: the kernel would stack up handlers */
+           repeat_for_siginfo(at) ||  /* what is wrong is not known yet: it comes again, whole */
+           defer(at) ||               /* as the kernel would: it comes when that handler returns */
+           take_first_chance(at) ||   /* a file of ours was cut; or meant for another thread */
+           lg__walk_here_takes(at->signal, at->info, at->ucontext) || /* the walk of a guard ends */
+           pass_on(at) ||             /* for the thread whose crash is the cause */
+           take_program_chance(at) || /* a guard makes up for it */
+           leave_watch_walk(at);      /* a stack that the program changed meanwhile */
+}
+
+/* The crash that the first step began may be one of this process. It is none in a vforked child,
+ * which has our memory, or where a thread of ours got a signal of the program. */
+static bool may_be_crash(const struct arrival *at)
+{
+    return at->owner && !(at->sent ? lg__capture_is_exempt() : lg__memory_walker == LG__WALKER_WATCH);
+}
+
+/* The handler of the program recovers from such crashes as a rule. */
+static bool is_expected(const struct arrival *at)
+{
+    return lg__crash_recovers(at->signal) && !at->siginfo_lost && !lg__fixed_is_sent(at->info) && lg__run_keeps_briefs(&lg__fixed.options.run);
+}
+
+static void take_back(struct arrival *at)
+{
+    if (at->begun)
+        lg__crash_take_back(at->begun);
+    at->begun = NULL;
+}
+
+/* Record the crash. NULL: this thread crashed while it wrote a record or died, and no earlier
+ * handler is called for that. */
+static struct lg__crash *record(const struct arrival *at)
+{
+    const int32_t self = at->begun ? lg__crash_holder() : lg__os_tid();
+    if (!at->begun && !lg__wait_for_lock(at->signal, self, at->ucontext)) {
+        struct lg__crash *current = lg__crash_current();
+        if (lg__crash_holder() != self)
+            return NULL;
+        if (!lg__fixed_is_sent(at->info)) {
+            lg__memory_recover();
+            /* does not return while a stage can still be left out */
+            lg__record_recrash(at->signal, at->ucontext);
+        }
+        if (current)
+            lg__crash_event(current, lg__crash_sequence(atomic_load(&current->word)), LG__CRASH_DIES, false);
+        return NULL;
+    }
+    uint32_t within, depth;
+    look_back(self, at->ucontext, &within, &depth);
+    const bool expected = is_expected(at);
+    struct lg__crash *crash = lg__crash_begin(self, at->info, at->siginfo_lost, at->begun, expected);
+    if (at->begun && at->begun != crash) {
+        lg__stages_first(crash, at->ucontext);
+        lg__crash_leave(at->begun);
+    }
+    LG_FAULT_POINT("lock: taken");
+    crash->depth = depth;
+    crash->within = within;
+    crash->owes = expected;
+    lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), within);
+    lg__record_write(crash, at->ucontext);
+    LG_FAULT_POINT("handler: recorded");
+    return crash;
 }
 
 /* What is left to do for a signal. */
@@ -224,60 +282,33 @@ struct rest {
 /* false: nothing is. Not inlined: no thread-local variable has a known place before. */
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
-    siginfo_t unknown;
-    const bool sent = lg__fixed_is_sent(info);
-    int error = ret_rest->error = errno;
-    if (begun && !lg__crash_name(lg__os_tid(), frame))
-        begun = NULL; /* a thread that waited for the lock has it now */
-    /* A signal sent from outside while this thread's crash is recorded: the thread takes no more of
-     * them. */
-    if (sent && (lg__crash_entered || (!begun && lg__crash_holder() == lg__os_tid()))) {
-        take_back(&begun);
-        lg__arch_block_on_return(ucontext, signal);
-        return false;
-    }
-    if (!sent)
+    struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sent = lg__fixed_is_sent(info),
+                          .owner = lg__fixed_unforked(), .outer = lg__crash_entered };
+    ret_rest->error = errno;
+    /* else a thread that waited for the lock has it now */
+    at.begun = begun && lg__crash_name(lg__os_tid(), frame) ? begun : NULL;
+    if (!at.sent)
         lg__os_signal_block(signal, false);
-    bool owner = lg__fixed_unforked(), outer = lg__crash_entered;
-    lg__crash_entered |= owner; /* not in a vforked child, which runs in our memory */
-    if (!owner || (sent && lg__capture_is_exempt()))
-        take_back(&begun);
-    /* No other code replaces our handler where the program's choices come behind it. */
-    if (!lg__fixed.options.keep_first && lg__disposition_lost_siginfo(signal)) {
-        info = &unknown;
-        if (mend_siginfo(signal, info, ucontext)) {
-            take_back(&begun);
-            lg__crash_entered = outer;
-            return false;
-        }
-    }
-    if ((owner && defer(signal, info, ucontext)) || claimed(signal, info, ucontext) || lg__walk_here_takes(signal, info, ucontext) ||
-        (owner && pass_on(signal, info)) ||
-        (owner && !outer && !sent && info != &unknown && claimed_for_program(signal, info, ucontext))) {
-        take_back(&begun);
-        lg__crash_entered = outer;
-        errno = error;
+    lg__crash_entered |= at.owner; /* not in a vforked child, which runs in our memory */
+    if (at.begun && !may_be_crash(&at))
+        take_back(&at);
+    if (is_claimed(&at)) {
+        take_back(&at);
+        lg__crash_entered = at.outer;
+        errno = ret_rest->error;
         return false;
     }
-    if (lg__memory_walker == LG__WALKER_WATCH && !lg__fixed_is_sent(info)) {
-        take_back(&begun);
-        lg__crash_entered = outer; /* the handler need not return */
-        lg__watch_walk_recover();
-        lg__crash_entered |= owner;
+    const bool ends = at.owner && lg__recovering_defers(signal, at.sp);
+    if (at.owner && !at.outer && lg__recovering_is_ended(at.sp, is_expected(&at))) {
+        take_back(&at); /* the record of the fault that the handler has comes first */
+        lg__recovering_ends(at.sp);
     }
-    const uint64_t sp = lg__place_sp(ucontext);
-    bool ends = false;
-    if (owner && lg__proven_is_inside(sp)) {
-        take_back(&begun);
-        ends = lg__proven_defers(signal, sp);
-        lg__proven_record(sp);
-    }
-    struct lg__crash *crash = owner ? record(begun, signal, info, info == &unknown, ucontext) : NULL;
+    struct lg__crash *crash = at.owner ? record(&at) : NULL;
     if (crash)
-        lg__place_enter(crash, frame, ucontext);
+        lg__in_handler_enter(crash, frame, ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
     ret_rest->crash = crash;
-    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX && !ends : !owner;
+    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX && !ends : !at.owner;
     return true;
 }
 
@@ -294,7 +325,7 @@ LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
     const bool is_told_as_sent = info->si_signo == SIGSYS && info->si_code <= 0;
     if (signal == SIGSYS && !is_told_as_sent && lg__arch_refused(ucontext))
         return;
-    if (lg__fixed.options.keep_first && lg__proven_handle(signal, info, ucontext))
+    if (lg__fixed.options.keep_first && lg__finish_unrecorded(signal, info, ucontext))
         return;
     const void *frame = __builtin_frame_address(0);
     struct lg__crash *begun = begin_record(signal, info, ucontext, frame);

@@ -7,7 +7,8 @@
 const int lg__install_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGQUIT, SIGPIPE, 0 };
 #define CRASH_COUNT 7
 #define RECORD_COUNT (sizeof lg__install_signals / sizeof lg__install_signals[0] - 1)
-/* The last one in a guest alone: a program that knows of LaunchGuard means it as a crash. */
+/* The last one in a preloaded session alone: a program that knows of LaunchGuard means it as a
+ * crash. */
 static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE };
 #define TERMINATE_COUNT (sizeof terminate_signals / sizeof terminate_signals[0])
 
@@ -15,7 +16,7 @@ static bool terminates(int signal)
 {
     for (size_t i = 0; i < TERMINATE_COUNT; i++)
         if (terminate_signals[i] == signal)
-            return signal != SIGPIPE || lg__fixed.options.guest;
+            return signal != SIGPIPE || lg__fixed.options.preloaded;
     return false;
 }
 

@@ -3,7 +3,7 @@
  * what the program asks for reads as if LaunchGuard were not there. For the other signals the
  * choice of the program replaces that of LaunchGuard, and the default action brings it back. */
 #include "capture/internal.h"
-#include "capture/proven.h"
+#include "capture/recovering.h"
 
 #ifdef LG_INTERPOSE_SIGNALS
 #include <errno.h>
@@ -47,7 +47,7 @@ static int change(int signal, const struct sigaction *to, struct sigaction *ret_
         return lg__libc_sigaction(signal, &wanted, NULL);
     const struct lg__earlier next = lg__earlier_from(&wanted);
     if (!lg__earlier_is_function(&next))
-        lg__proven_gives_up(signal);
+        lg__recovering_gives_up(signal);
     lg__earlier_set(signal, &next);
     lg__crash_distrust(signal);
     lg__install_again(signal);
@@ -146,7 +146,7 @@ EXPORT int sigignore(int signal)
 
 EXPORT _Noreturn void _exit(int status)
 {
-    lg__calls_end(status);
+    lg__capture_ends_at_once(status);
     lg__libc_exit_at_once(status);
 }
 

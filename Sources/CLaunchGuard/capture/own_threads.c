@@ -7,7 +7,6 @@
  * thread waits for that word: the kernel wakes one waiter only, which may be a pthread_join() of
  * the program. */
 #include "capture/internal.h"
-#include "capture/stoppable.h"
 #include "capture/watch_thread.h"
 
 #include <pthread.h>
@@ -15,11 +14,7 @@
 /* those that a launch and a memory watch may have at once, and more */
 #define THREADS_MAX 40
 /* threads that wait, or copy standard error: they go on while a crash is recorded */
-static struct place {
-    _Atomic int32_t tid;
-    _Atomic(const uint32_t *) word; /* that the thread sleeps on; NULL: it may not be stopped */
-    _Atomic uint32_t told;          /* of lg__stoppable_sleep() */
-} waiting[THREADS_MAX];
+static _Atomic int32_t waiting[THREADS_MAX];
 
 /* The thread is ours; and it waits now. Between its waits it may run code of the program: a crash
  * there is one of the program, on that thread. */
@@ -28,30 +23,13 @@ static __thread bool is_own __attribute__((tls_model("initial-exec"))), is_exemp
 /* A wait looks this often whether the first thread has ended. */
 #define LOOK_NS UINT64_C(100000000)
 
-static struct place *exchange(int32_t from, int32_t to)
+static void exchange(int32_t from, int32_t to)
 {
     for (int i = 0; i < THREADS_MAX; i++) {
         int32_t is = from;
-        if (atomic_compare_exchange_strong(&waiting[i].tid, &is, to))
-            return &waiting[i];
+        if (atomic_compare_exchange_strong(&waiting[i], &is, to))
+            return;
     }
-    return NULL;
-}
-
-static struct place *enter(void)
-{
-    is_exempt = true;
-    return exchange(0, lg__os_tid());
-}
-
-static void sleep_at(struct place *place, const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
-{
-    static struct place nobodys;
-    place = place ? place : &nobodys;
-    atomic_store(&place->told, 0);
-    atomic_store(&place->word, word);
-    lg__stoppable_sleep(word, seen, timeout_ns, &place->told);
-    atomic_store(&place->word, NULL);
 }
 
 void lg__capture_own_begin(void)
@@ -66,7 +44,8 @@ bool lg__own_threads_is_own(void)
 
 void lg__capture_exempt(void)
 {
-    enter();
+    is_exempt = true;
+    exchange(0, lg__os_tid());
 }
 
 void lg__capture_exempt_no_more(void)
@@ -77,7 +56,8 @@ void lg__capture_exempt_no_more(void)
 
 bool lg__capture_is_exempt(void)
 {
-    return is_exempt || lg__memory_walker == LG__WALKER_WATCH;
+    /* by its number: a signal may come before the first instruction of the watch thread */
+    return is_exempt || lg__watch_thread_is(lg__os_tid());
 }
 
 /* ThreadSanitizer's runtime has one, on which neither instrumented code nor memcpy() works. */
@@ -93,7 +73,7 @@ bool lg__own_threads_exempt(int32_t tid)
     if (lg__watch_thread_is(tid) || atomic_load(&never_asked) == tid)
         return true;
     for (int i = 0; i < THREADS_MAX; i++)
-        if (atomic_load(&waiting[i].tid) == tid)
+        if (atomic_load(&waiting[i]) == tid)
             return true;
     return false;
 }
@@ -126,53 +106,24 @@ bool lg__capture_alone(void)
 
 void lg__capture_sleep(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
-    sleep_at(enter(), word, seen, timeout_ns);
+    lg__capture_exempt();
+    lg__os_futex_wait(word, seen, timeout_ns);
     lg__capture_exempt_no_more();
 }
 
 bool lg__capture_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
     const uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
-    struct place *place = enter();
     uint64_t passed = 0;
     bool alone = false;
+    lg__capture_exempt();
     while (!alone && passed < timeout_ns && __atomic_load_n(word, __ATOMIC_SEQ_CST) == seen) {
-        sleep_at(place, word, seen, timeout_ns - passed < LOOK_NS ? timeout_ns - passed : LOOK_NS);
+        lg__os_futex_wait(word, seen, timeout_ns - passed < LOOK_NS ? timeout_ns - passed : LOOK_NS);
         alone = lg__capture_alone();
         passed = lg__os_clock_ns(CLOCK_MONOTONIC) - begun;
     }
     lg__capture_exempt_no_more();
     return !alone;
-}
-
-/* ---- they offer to be stopped ---- */
-
-/* The longest wait is this part of the deadline; a thread is woken again at this interval. */
-#define PATIENCE_PART 10u
-#define WAKE_NS UINT64_C(1000000)
-
-/* Wake the threads that sleep without the offer. true: there are such threads. */
-static bool wake_untold(uint32_t offered)
-{
-    bool any = lg__capture_watched() && !lg__watch_thread_is(lg__os_tid()) && !lg__watch_thread_was_told(offered);
-    for (int i = 0; i < THREADS_MAX; i++) {
-        const uint32_t *word = atomic_load(&waiting[i].tid) ? atomic_load(&waiting[i].word) : NULL;
-        if (!word || atomic_load(&waiting[i].told) == offered)
-            continue;
-        lg__os_futex_wake(word);
-        any = true;
-    }
-    return any;
-}
-
-void lg__own_threads_offer(int signal)
-{
-    const uint32_t offered = lg__stoppable_offer(signal);
-    const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)lg__fixed.options.deadline_ms * 1000000u / PATIENCE_PART;
-    uint32_t told;
-    lg__capture_wake_watch();
-    while (told = lg__stoppable_told(), wake_untold(offered) && lg__os_clock_ns(CLOCK_MONOTONIC) < until)
-        lg__stoppable_wait(told, WAKE_NS);
 }
 
 /* The parent is told how the last thread ended, and that is one of the program's. */

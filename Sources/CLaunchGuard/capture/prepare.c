@@ -32,7 +32,7 @@ static bool make_owner_page(void)
 static void prepare(void)
 {
     lg__loader_prepare();
-    lg__modules_prepare();
+    lg__modules_prepare(lg__fixed.options.run.modules);
     touch_record();
     lg__memory_prepare();
     lg__unwind_dwarf_prepare();
@@ -40,7 +40,7 @@ static void prepare(void)
 
 bool lg__capture_forget(void)
 {
-    if (lg__calls_inside())
+    if (lg__capture_is_inside())
         return false;
     lg__crash_forget();
     lg__deadline_forget();
@@ -91,7 +91,12 @@ bool lg__capture_keeps_first(void)
     return lg__libc_is_interposed();
 }
 
+static bool is_recorded(void)
+{
+    return lg__crash_holder() != 0;
+}
+
 void lg__capture_refresh_modules(void)
 {
-    lg__modules_refresh();
+    lg__modules_refresh(is_recorded);
 }

@@ -1,7 +1,6 @@
 #include "capture/question.h"
 
 #include "capture/internal.h"
-#include "capture/watch_thread.h"
 #include "os/fault_point.h"
 
 LG__NOT_INSTRUMENTED_BEGIN

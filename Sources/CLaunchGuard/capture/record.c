@@ -60,7 +60,7 @@ static void run_stage(unsigned stage, const void *ucontext)
         break;
     case SPARE_WALK:
         /* behind the frames: the first touch of each of its pages in a new file costs 20 us */
-        lg__loader_write();
+        lg__loader_write(true);
         lg__stages_spare_walk(crash, ucontext);
         LG_FAULT_POINT("handler: spare walk");
         break;
@@ -114,13 +114,13 @@ static bool after_crash(unsigned stage)
 }
 
 /* A crash inside a stage comes back to the mark, and the next stage follows. */
-static __attribute__((noinline)) void write_from(unsigned first, struct lg__crash *crash, const void *ucontext)
+__attribute__((noinline)) void lg__record_write(struct lg__crash *crash, const void *ucontext)
 {
     static const uint8_t full[] = { LG_STAGE_HEADER,   LG_STAGE_CONTEXT, LG_STAGE_FRAMES,  LG_STAGE_DWARF, SPARE_WALK,
                                     LG_STAGE_MESSAGES, LG_STAGE_THREADS, WALK_THREADS,     LG_STAGE_PROCESS, LG_STAGE_DONE };
     /* a brief record has the first stages */
     const volatile unsigned count = lg__crash_slot_of(crash) ? LG__BRIEF_PARTS : sizeof full;
-    volatile unsigned next = first;
+    volatile unsigned next = 0;
     recording.crash = crash;
     recording.skipped = 0;
     recording.recrashes = 0;
@@ -138,16 +138,30 @@ static __attribute__((noinline)) void write_from(unsigned first, struct lg__cras
     lg__files_restore();
 }
 
-void lg__record_write(struct lg__crash *crash, const void *ucontext)
+void lg__record_let_go(struct lg__crash *crash, enum lg__crash_event event, bool unseen)
 {
-    write_from(0, crash, ucontext);
-}
-
-void lg__record_complete(struct lg__crash *crash)
-{
-    lg__deadline_arm(crash);
-    lg__memory_forget(true);
-    write_from(LG__BRIEF_PARTS, crash, crash->ucontext);
+    const uint32_t sequence = lg__crash_sequence(atomic_load(&crash->word));
+    const bool chains = event == LG__CRASH_CHAINS;
+    if (!crash->owes)
+        lg__other_threads_release();
+    LG_FAULT_POINT("finish: threads released");
+    lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), sequence, LG__OUTCOME_CHAINED);
+    if (chains)
+        lg__deadline_arm_handler(crash);
+    if (chains && !crash->owes)
+        lg__deadline_arm_timer(crash);
+    lg__crash_event(crash, sequence, event, unseen);
+    LG_FAULT_POINT("finish: let go");
+    /* The record's time runs until the watch thread has that of the handler. */
+    if (chains && !crash->owes) {
+        lg__capture_wake_watch();
+        /* The handler may stop all threads by a signal: they block it until they have left ours. */
+        lg__other_threads_wait_left();
+    }
+    if (chains)
+        lg__deadline_arm_handler(crash); /* again: other threads may have been waited for */
+    lg__deadline_disarm();
+    lg__crash_unlock();
 }
 
 __attribute__((noinline)) void lg__record_recrash(int signal, const void *ucontext)

@@ -53,7 +53,9 @@ static __attribute__((noinline)) void walk(uint64_t registers[LG__REGISTERS_MAX]
     atomic_store(&walking, true);
     LG_FAULT_POINT("guard: walk");
     lg__loader_settle();
-    lg__loader_write();
+    const int32_t holder = lg__crash_holder();
+    if (!holder || holder == lg__os_tid()) /* another crash writes the tables of its own */
+        lg__loader_write(holder);
     if (ucontext || lg__unwind_dwarf_step(registers) > 0)
         lg__unwind_dwarf(registers, ucontext && is_wild(ucontext), frames);
     atomic_store(&walking, false);

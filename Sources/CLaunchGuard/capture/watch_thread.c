@@ -1,9 +1,9 @@
 #include "capture/watch_thread.h"
 
 #include "capture/fixed.h"
-#include "capture/stoppable.h"
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "walk/walk.h"
 
 #define STACK_BYTES (64u << 10)
 
@@ -20,10 +20,10 @@ static uint32_t watch_word;
 static struct lg__os_thread watch_memory;
 static bool is_reserved;
 static int32_t watch_tid; /* of the latest one: it is seen a little longer than it runs */
-static _Atomic uint32_t told; /* of lg__stoppable_sleep() */
 
 static void begin(void)
 {
+    lg__memory_walker = LG__WALKER_WATCH;
     /* The thread writes to mapped files, which may be cut, and a sandbox may refuse a call: both
      * signals must reach the handler, which mends it. */
     lg__os_signal_block(SIGSYS, false);
@@ -90,11 +90,6 @@ bool lg__watch_thread_is(int32_t other)
     return __atomic_load_n(&watch_tid, __ATOMIC_RELAXED) == other;
 }
 
-bool lg__watch_thread_was_told(uint32_t offered)
-{
-    return atomic_load(&told) == offered;
-}
-
 uint32_t lg__watch_thread_seen(void)
 {
     return __atomic_load_n(&watch_word, __ATOMIC_SEQ_CST);
@@ -102,7 +97,7 @@ uint32_t lg__watch_thread_seen(void)
 
 void lg__watch_thread_sleep(uint32_t seen, uint64_t time_ns)
 {
-    lg__stoppable_sleep(&watch_word, seen, time_ns, &told);
+    lg__os_futex_wait(&watch_word, seen, time_ns);
 }
 
 void lg__watch_thread_leave(uint32_t seen)

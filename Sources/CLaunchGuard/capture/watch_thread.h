@@ -12,7 +12,5 @@ bool lg__watch_thread_prepare(void);
 void lg__watch_thread_forget(void);
 /* The latest watch thread has this number. */
 bool lg__watch_thread_is(int32_t tid);
-/* It sleeps, or slept, under this offer of stoppable.h. */
-bool lg__watch_thread_was_told(uint32_t offered);
 
 #endif

@@ -6,11 +6,6 @@
 static struct lg__arch_mark walk_mark;
 static _Atomic bool walking; /* the mark is set */
 
-void lg__capture_watches(void)
-{
-    lg__memory_walker = LG__WALKER_WATCH;
-}
-
 void lg__watch_walk_recover(void)
 {
     if (!atomic_load(&walking))
@@ -30,7 +25,8 @@ __attribute__((noinline)) void lg__watch_walk(struct lg__thread *slot)
         atomic_store(&walking, true);
         LG_FAULT_POINT("snapshot: walk");
         lg__loader_settle();
-        lg__loader_write();
+        if (!lg__crash_holder()) /* a crash writes the tables of its own */
+            lg__loader_write(false);
         lg__thread_walk(slot);
         atomic_store(&walking, false);
     }

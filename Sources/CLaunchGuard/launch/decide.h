@@ -1,4 +1,4 @@
-/* Layer 3: the machine, row by row as docs/LAUNCH.md has it. Pure functions over the stored
+/* Layer 4: the machine, row by row as docs/LAUNCH.md has it. Pure functions over the stored
  * context: no clock, no file, no callback. The caller stores the context after each of them, before
  * it acts on the decision; the process may die between any two. */
 #ifndef LG_LAUNCH_DECIDE_H

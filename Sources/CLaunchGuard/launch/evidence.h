@@ -1,4 +1,4 @@
-/* Layer 3: the evidence of an ended run. Reads with read/, writes nothing. */
+/* Layer 4: the evidence of an ended run. Reads with read/, writes nothing. */
 #ifndef LG_LAUNCH_EVIDENCE_H
 #define LG_LAUNCH_EVIDENCE_H
 

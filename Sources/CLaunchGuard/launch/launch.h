@@ -1,4 +1,4 @@
-/* Layer 3: the acts that follow a decision of decide.c: store, call back, wait, run the tasks. */
+/* Layer 4: the acts that follow a decision of decide.c: store, call back, wait, run the tasks. */
 #ifndef LG_LAUNCH_LAUNCH_H
 #define LG_LAUNCH_LAUNCH_H
 

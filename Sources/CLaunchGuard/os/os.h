@@ -371,6 +371,13 @@ struct lg__arch_fault {
 /* Read and write the interrupted context; `ucontext` is the third argument of a signal handler.
  * Handler. */
 void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault);
+/* The stack pointer alone. */
+static inline uint64_t lg__arch_interrupted_sp(const void *ucontext)
+{
+    struct lg__arch_fault context;
+    lg__arch_fault(ucontext, &context);
+    return context.sp;
+}
 /* All integer registers in the order of docs/FORMAT.md; returns how many. Handler. */
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX]);
 /* Places of the instruction pointer, the stack pointer and the frame pointer among them. */

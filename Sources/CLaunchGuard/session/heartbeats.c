@@ -132,7 +132,7 @@ static struct heartbeat *claim_heartbeat(int32_t tid)
         lg__os_thread_name(copy->name);
         atomic_store(&copy->tid, tid);
         own_heartbeat = i + 1;
-        lg__teller_want(watched_session);
+        lg__log_thread_want(watched_session);
         if (thread_end_key_made)
             /* without it the watch finds out */
             pthread_setspecific(thread_end_key, &heartbeats[i]);

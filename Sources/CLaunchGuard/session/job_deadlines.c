@@ -69,7 +69,7 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     struct job *job = claim_job();
     if (!job)
         return LG_ERR_LIMIT;
-    lg__teller_want(session);
+    lg__log_thread_want(session);
     struct lg__deadline *copy = job_copy(session, job);
     uint64_t number = (atomic_fetch_add(&jobs_begun, 1) + 1) * LG__DEADLINES + (uint64_t)(job - jobs);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), near = (uint64_t)milliseconds * 1000000u / 10u * NEAR_TENTHS;

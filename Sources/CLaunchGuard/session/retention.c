@@ -16,7 +16,7 @@
 
 #include "launchguard/reader.h"
 #include "os/fault_point.h"
-#include "session/owed.h"
+#include "session/owed_reports.h"
 #include "session/session.h"
 
 /* More files than this in one directory are dealt with at the next starts. */
@@ -75,10 +75,10 @@ static bool delete_run(int directory, const char *name)
 
 /* Delete a run that a report is owed of, and count it. A start that dies in between finds the run
  * again, and does not count it twice. */
-static bool give_way(const struct lg_session *session, const struct lg__owed *owed, const char *name)
+static bool give_way(const struct lg_session *session, const struct lg__owed_reports *owed, const char *name)
 {
-    bool is_owed = lg__owed_is(owed, session->host.directory, name);
-    bool counted = !is_owed || lg__owed_count(owed, session->host.directory, name);
+    bool is_owed = lg__owed_reports_is(owed, session->host.directory, name);
+    bool counted = !is_owed || lg__owed_reports_count(owed, session->host.directory, name);
     LG_FAULT_POINT("retention: counted");
     if (!counted)
         lg__host_log(&session->host, LG_LEVEL_WARNING, "a run without a report gave way, and could not be counted: %s", name);
@@ -169,9 +169,9 @@ bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RU
 {
     if (!find_listed(session, ret_name))
         return false;
-    struct lg__owed owed = lg__owed_open(session->runs_directory);
-    bool is_owed = lg__owed_is(&owed, session->host.directory, ret_name);
-    lg__owed_close(&owed);
+    struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
+    bool is_owed = lg__owed_reports_is(&owed, session->host.directory, ret_name);
+    lg__owed_reports_close(&owed);
     return !is_owed;
 }
 
@@ -194,7 +194,7 @@ static bool are_too_large(const struct lg_session *session)
     return bytes > most_bytes(session);
 }
 
-static bool is_last_owed(const struct lg_session *session, const struct lg__owed *owed)
+static bool is_last_owed(const struct lg_session *session, const struct lg__owed_reports *owed)
 {
     const struct lg__ledger_payload *payload = &session->host.ledger.payload;
     const struct lg__ledger_run *last = payload->timeline_count ? &payload->timeline[payload->timeline_count - 1] : NULL;
@@ -202,7 +202,7 @@ static bool is_last_owed(const struct lg_session *session, const struct lg__owed
     if (!last)
         return false;
     lg__run_name(last->ordinal, last->uuid, name);
-    return lg__owed_is(owed, session->host.directory, name);
+    return lg__owed_reports_is(owed, session->host.directory, name);
 }
 
 /* Where its file could not be used. An owed run gives way for want of bytes, and while all runs
@@ -212,11 +212,11 @@ static bool delete_listed(const struct lg_session *session)
     char name[LG__RUN_NAME_BYTES];
     if (!find_listed(session, name))
         return true;
-    struct lg__owed owed = lg__owed_open(session->runs_directory);
-    bool is_owed = lg__owed_is(&owed, session->host.directory, name), valid = !is_owed || is_last_owed(session, &owed);
+    struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
+    bool is_owed = lg__owed_reports_is(&owed, session->host.directory, name), valid = !is_owed || is_last_owed(session, &owed);
     if (!is_owed || (valid && are_too_large(session)))
         give_way(session, &owed, name);
-    lg__owed_close(&owed);
+    lg__owed_reports_close(&owed);
     return valid && !(is_owed && are_too_large(session));
 }
 
@@ -235,12 +235,12 @@ static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
 }
 
 /* The newest of the owed runs for which there is room. Returns their bytes. */
-static uint64_t keep_owed(const struct lg_session *session, const struct lg__owed *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files,
+static uint64_t keep_owed(const struct lg_session *session, const struct lg__owed_reports *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files,
                           uint32_t count)
 {
     uint64_t bytes = 0, most = most_bytes(session);
     for (uint32_t i = 0; owed->spool >= 0 && i < count && bytes <= most; i++) {
-        if (files[i].ordinal == session->ordinal || is_first(firsts, files[i].ordinal) || !lg__owed_is(owed, session->host.directory, files[i].name))
+        if (files[i].ordinal == session->ordinal || is_first(firsts, files[i].ordinal) || !lg__owed_reports_is(owed, session->host.directory, files[i].name))
             continue;
         bytes += files[i].size;
         files[i].owed = bytes <= most;
@@ -323,7 +323,7 @@ static void trim_last(const struct lg_session *session)
 }
 
 /* The runs that give way. The newest ended one and the first ones of the streaks never do. */
-static void choose(const struct lg_session *session, const struct lg__owed *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files, uint32_t count)
+static void choose(const struct lg_session *session, const struct lg__owed_reports *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files, uint32_t count)
 {
     uint64_t bytes = keep_owed(session, owed, firsts, files, count), most = most_bytes(session);
     uint32_t kept = 0;
@@ -340,7 +340,7 @@ static void choose(const struct lg_session *session, const struct lg__owed *owed
 }
 
 /* The oldest first: what a start that died has counted is then the next one to be counted. */
-static void delete_chosen(const struct lg_session *session, const struct lg__owed *owed, const struct run_file *files, uint32_t count)
+static void delete_chosen(const struct lg_session *session, const struct lg__owed_reports *owed, const struct run_file *files, uint32_t count)
 {
     for (uint32_t i = count; i-- > 0;)
         if (files[i].gives_way) {
@@ -388,12 +388,12 @@ static void apply_beside_primary(const struct lg_session *session)
     uint32_t count = list_runs(session->runs_directory, &files);
     count = drop_living(session, files, count);
     first_runs(session, firsts);
-    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
     choose(session, &owed, firsts, files, count);
     for (uint32_t i = 0; i < count; i++)
         files[i].gives_way &= files[i].ordinal != session->host.ledger.payload.last_ordinal;
     delete_chosen(session, &owed, files, count);
-    lg__owed_close(&owed);
+    lg__owed_reports_close(&owed);
     free(files);
 }
 
@@ -402,7 +402,7 @@ void lg__retention_apply(struct lg_session *session)
     struct lg__host *host = &session->host;
     uint64_t firsts[LG__CONTEXTS];
     struct run_file *files = NULL;
-    if (!host->counts && session->guest)
+    if (!host->counts && session->preloaded)
         apply_beside_primary(session);
     if (!host->counts)
         return;
@@ -411,16 +411,16 @@ void lg__retention_apply(struct lg_session *session)
     if (says_more && is_listed(session, session->ordinal + 1))
         return; /* the next start finds its run in the list */
     uint32_t count = list_runs(session->runs_directory, &files);
-    if (session->guest)
+    if (session->preloaded)
         count = drop_living(session, files, count);
     pthread_mutex_lock(&host->lock);
     first_runs(session, firsts);
     pthread_mutex_unlock(&host->lock);
-    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
     choose(session, &owed, firsts, files, count);
     LG_FAULT_POINT("retention: chosen");
     delete_chosen(session, &owed, files, count);
-    lg__owed_close(&owed);
+    lg__owed_reports_close(&owed);
     list_kept(session, firsts, files, count);
     free(files);
 }
@@ -432,17 +432,17 @@ bool lg__retention_make_room(const struct lg_session *session, bool firsts_too)
     struct run_file *files = NULL;
     bool deleted = false;
     uint32_t count = list_runs(session->runs_directory, &files);
-    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
     first_runs(session, firsts);
     for (int owed_too = 0; owed_too <= (owed.spool >= 0) && !deleted; owed_too++)
         for (uint32_t i = count; i-- > 0 && !deleted;) {
             /* the last run is still to be classified */
             bool needed = payload->last_ordinal && files[i].ordinal >= payload->last_ordinal;
             if (!needed && (firsts_too || !is_first(firsts, files[i].ordinal)) &&
-                (owed_too || !lg__owed_is(&owed, session->host.directory, files[i].name)))
+                (owed_too || !lg__owed_reports_is(&owed, session->host.directory, files[i].name)))
                 deleted = give_way(session, &owed, files[i].name);
         }
-    lg__owed_close(&owed);
+    lg__owed_reports_close(&owed);
     free(files);
     return deleted;
 }

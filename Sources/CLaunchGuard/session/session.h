@@ -26,7 +26,7 @@ struct lg__cpu_look {
 };
 
 /* What a session does in a program that does not know of it. */
-struct lg__guest {
+struct lg__preloaded {
     void (*leaves)(int status); /* before _exit() ends the process, on any thread. Handler. */
     void (*forked)(void); /* in a forked child, whose session is closed: starts one of its own */
     bool (*ended)(int status);  /* the run has its mark. true: its file has gone. Handler. */
@@ -34,8 +34,8 @@ struct lg__guest {
 
 struct lg_session {
     struct lg__host host;
-    const struct lg__guest *guest; /* NULL: the program knows of its session */
-    bool forked; /* a guest in a forked child */
+    const struct lg__preloaded *preloaded; /* NULL: the program knows of its session */
+    bool forked; /* a preloaded one in a forked child */
     struct lg__cpu_look cpu; /* of the watch thread */
     _Atomic lg_protection protection;
     uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture,
@@ -55,9 +55,9 @@ struct lg_session {
 
 /* start.c: lg_start() in a program that does not know of it. Each forked child has a session of its
  * own; no thread is made until there is a crash; SIGPIPE is no crash. */
-lg_status lg__start_guest(const lg_options *options, const struct lg__guest *guest, lg_session **ret_session);
+lg_status lg__start_preloaded(const lg_options *options, const struct lg__preloaded *preloaded, lg_session **ret_session);
 /* start.c: in a forked child, or where the run of one was given up: close the session. That of a
- * guest begins anew. */
+ * preloaded session begins anew. */
 void lg__start_in_child(void);
 
 /* options.c: check the options and copy them into the session, with defaults. */
@@ -71,26 +71,26 @@ bool lg__options_own_folder(struct lg_session *session);
 /* system.c: store what the run begins on. `cgroups` is the text of lg__os_cgroups(), or "". */
 void lg__system_take(struct lg_session *session, const char *cgroups);
 
-/* ---- suspicion.c: LaunchGuard must not be the reason why a program does not start ---- */
+/* ---- start_faults.c: LaunchGuard must not be the reason why a program does not start ---- */
 
 /* The primary begins to start. false: it must not, after faults of its own in the last starts. */
-bool lg__suspicion_begin(struct lg__host *host, const struct lg__identity *identity);
+bool lg__start_faults_begin(struct lg__host *host, const struct lg__identity *identity);
 /* A first chance that claims nothing: note a fault of the start itself. Handler. */
-bool lg__suspicion_fault(int signal, siginfo_t *info, void *ucontext);
+bool lg__start_faults_fault(int signal, siginfo_t *info, void *ucontext);
 /* The start is complete: it is trusted again. */
-void lg__suspicion_end(void);
+void lg__start_faults_end(void);
 /* The start failed with an error code, and has thus neither faulted nor completed. */
-void lg__suspicion_survived(void);
+void lg__start_faults_survived(void);
 
 /* watch.c: from now on the session can be watched. Returns what the watch thread does. */
 void (*lg__watch_start(struct lg_session *session))(void);
 
-/* pump.c: keep the end of standard error. */
-void lg__pump_start(struct lg_session *session);
-/* pump.c: a first chance. A signal sent to the process that the kernel gave to one of our threads
- * belongs to the program. It goes to the first thread of the program, so that the record has a
- * stack that means something. Handler. */
-bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext);
+/* stderr_thread.c: keep the end of standard error. */
+void lg__stderr_thread_start(struct lg_session *session);
+/* signal_redirect.c: a first chance. A signal sent to the process that the kernel gave to one of
+ * our threads belongs to the program. It goes to the first thread of the program, so that the
+ * record has a stack that means something. Handler. */
+bool lg__signal_redirect(int signal, siginfo_t *info, void *ucontext);
 
 /* last_run.c: put into the outbox how the last run ended, where that was no clean end. */
 void lg__last_run_say(struct lg__host *host);
@@ -100,11 +100,11 @@ void lg__guards_stop(void);
 /* Tell, on the calling thread, what they have not told yet. */
 void lg__guards_tell(void);
 
-/* teller.c: a thread of libc hands over what the watch thread says, where the program has a logger.
- * There is a thread from the first call on. */
-void lg__teller_want(struct lg_session *session);
+/* log_thread.c: a thread of libc hands over what the watch thread says, where the program has a
+ * logger. There is a thread from the first call on. */
+void lg__log_thread_want(struct lg_session *session);
 /* There is something to hand over, or nothing more. On any thread. */
-void lg__teller_wake(void);
+void lg__log_thread_wake(void);
 
 /* limits.c: the process forked. During a launch that is noted for a tenth of a second. */
 void lg__limits_forked(struct lg_session *session);
@@ -133,14 +133,14 @@ bool lg__retention_make_room(const struct lg_session *session, bool firsts_too);
 /* All ended runs give back what they did not use. */
 void lg__retention_trim(const struct lg_session *session);
 
-/* ---- room.c: the files, also where their file system is full ---- */
+/* ---- disk_space.c: the files, also where their file system is full ---- */
 
 /* lg__ledger_open() and lg__run_create() of a start. */
-lg_status lg__room_ledger(struct lg_session *session, int directory, const char *path, uint64_t process, const uint8_t boot_id[16]);
-lg_status lg__room_run(struct lg_session *session, const char *name, const char *ended, const struct lg__identity *identity);
+lg_status lg__disk_space_ledger(struct lg_session *session, int directory, const char *path, uint64_t process, const uint8_t boot_id[16]);
+lg_status lg__disk_space_run(struct lg_session *session, const char *name, const char *ended, const struct lg__identity *identity);
 /* The run's file could not be made: the run is in memory, where the ledger can protect alone.
  * Returns `why`. */
-lg_status lg__room_none(struct lg_session *session, lg_status why, const struct lg__identity *identity);
+lg_status lg__disk_space_none(struct lg_session *session, lg_status why, const struct lg__identity *identity);
 
 /* The reason why a call on this session does nothing: LG_OK if it does something. Signals: safe. */
 lg_status lg__session_check(const struct lg_session *session);

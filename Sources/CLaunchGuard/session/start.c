@@ -11,13 +11,13 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
+#include "walk/walk.h"
 
 /* all zero until the first start: most of its pages are never there */
 static struct lg_session the_session;
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The child of a guest goes on with a session of its own; one that was forked in a crash does
- * not. */
+/* A child goes on with a preloaded session of its own; one that was forked in a crash does not. */
 static void start_in_child(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
@@ -32,7 +32,7 @@ static void start_in_child(struct lg_session *session)
     session->open = &lg__session_closed;
     session->ledger_alone = false;
     session->forked = true;
-    session->guest->forked();
+    session->preloaded->forked();
 }
 
 void lg__start_in_child(void)
@@ -48,14 +48,14 @@ void lg__start_in_child(void)
     lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
-    if (the_session.guest)
+    if (the_session.preloaded)
         start_in_child(&the_session);
 }
 
-/* The parent in a guest's daemon() leaves a mark of its own. */
+/* The parent in the daemon() of a preloaded session leaves a mark of its own. */
 static void session_in_parent(void)
 {
-    if (!the_session.guest)
+    if (!the_session.preloaded)
         lg__limits_forked(&the_session);
 }
 
@@ -91,7 +91,7 @@ static void identify(struct lg_session *session, struct lg__identity *identity)
     identity->uid = geteuid();
     identity->arch = lg__arch;
     if (headers)
-        identity->build_id_size = lg__capture_build_id(headers, count, bias, identity->build_id);
+        identity->build_id_size = lg__image_build_id(headers, count, bias, identity->build_id);
     memcpy(identity->app_id, session->app_id, sizeof identity->app_id);
     memcpy(identity->app_version, session->app_version, sizeof identity->app_version);
     lg__os_executable(identity->executable, sizeof identity->executable);
@@ -138,7 +138,7 @@ static lg_status open_in(int directory, struct lg_session *session, const struct
     snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
     /* the ledger counts programs that are started, and no workers */
     uint64_t process = session->forked ? 0 : lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
-    lg_status status = lg__room_ledger(session, directory, path, process, identity->boot_id);
+    lg_status status = lg__disk_space_ledger(session, directory, path, process, identity->boot_id);
     host->ledger.primary &= !session->forked;
     return status;
 }
@@ -175,15 +175,15 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     lg_status status = open_ledger(session, identity);
     if (!host->ledger.hot)
         return status;
-    if (host->ledger.primary && !lg__suspicion_begin(host, identity))
+    if (host->ledger.primary && !lg__start_faults_begin(host, identity))
         return LG_ERR_DISABLED;
 
     identity->ordinal = session->ordinal = next_ordinal(&host->ledger);
     identity->secondary = !host->ledger.primary;
     lg__run_name(identity->ordinal, identity->uuid, name);
     snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
-    lg_status made = lg__room_run(session, name, lg__retention_oldest(session, ended) ? ended : NULL, identity);
-    return made == LG_OK ? status : lg__room_none(session, made, identity);
+    lg_status made = lg__disk_space_run(session, name, lg__retention_oldest(session, ended) ? ended : NULL, identity);
+    return made == LG_OK ? status : lg__disk_space_none(session, made, identity);
 }
 
 static lg_status install_capture(struct lg_session *session)
@@ -199,13 +199,13 @@ static lg_status install_capture(struct lg_session *session)
         .leave_out = session->leave_out,
         .none = session->capture == LG_CAPTURE_NONE,
         .keep_first = session->keep_first,
-        .guest = session->guest,
+        .preloaded = session->preloaded,
         .forked = session->forked,
-        .leaves = session->guest ? session->guest->leaves : NULL,
+        .leaves = session->preloaded ? session->preloaded->leaves : NULL,
         .watch = lg__watch_start(session),
     };
-    if (!lg__capture_add_first_chance(heal_page) || !lg__capture_add_first_chance(lg__pump_redirect) ||
-        !lg__capture_add_first_chance(lg__suspicion_fault) || !lg__capture_start(&options))
+    if (!lg__capture_add_first_chance(heal_page) || !lg__capture_add_first_chance(lg__signal_redirect) ||
+        !lg__capture_add_first_chance(lg__start_faults_fault) || !lg__capture_start(&options))
         return lg__problem_set(&host->problem, LG_ERR_SYSTEM, "sigaction", errno);
     return LG_OK;
 }
@@ -320,19 +320,19 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     register_once();
     note_surroundings(session);
     if (session->keep_stderr)
-        lg__pump_start(session);
-    if (!session->guest && lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) != LG__NEVER)
+        lg__stderr_thread_start(session);
+    if (!session->preloaded && lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) != LG__NEVER)
         lg__wake_now(host);
     if (session->spare_walk && !lg__capture_spare_walk())
         lg__host_log(host, LG_LEVEL_WARNING, "spare_walk: this library cannot load libunwind: libunwind8 is not installed, or libunwind-dev was not when it was built");
     if (session->keep_first && session->capture != LG_CAPTURE_NONE && !lg__capture_keeps_first())
         lg__host_log(host, LG_LEVEL_WARNING, "keep_first: the static library cannot keep first place; a later handler replaces that of LaunchGuard");
     lg__retention_apply(session);
-    if (session->guest) { /* the program may close what it does not know */
+    if (session->preloaded) { /* the program may close what it does not know */
         close(session->runs_directory);
         session->runs_directory = -1;
     }
-    lg__suspicion_end();
+    lg__start_faults_end();
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);
     session->protection = session->ledger_alone ? LG_PROTECTION_LAUNCH : host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
@@ -353,7 +353,7 @@ static void make_unprotected(struct lg_session *session, lg_status why)
     session->run_path[0] = 0;
     if (host->ledger.hot && host->ledger.primary) {
         if (why != LG_ERR_DISABLED)
-            lg__suspicion_survived();
+            lg__start_faults_survived();
         atomic_store(&host->ledger.hot->primary, 0);
     }
     lg__map_abandon(&host->ledger.map);
@@ -366,9 +366,9 @@ static void make_unprotected(struct lg_session *session, lg_status why)
     lg__run_create(-1, "", "", NULL, &least, &nobody, &host->run, &ignored);
 }
 
-lg_status lg__start_guest(const lg_options *options, const struct lg__guest *guest, lg_session **ret_session)
+lg_status lg__start_preloaded(const lg_options *options, const struct lg__preloaded *preloaded, lg_session **ret_session)
 {
-    the_session.guest = guest;
+    the_session.preloaded = preloaded;
     return lg_start(options, ret_session);
 }
 

@@ -29,7 +29,7 @@ void lg__stop_at_exit(int code, void *argument)
             lg__clean_end_take_back(&session->host);
         /* what comes while an empty piece of the file is given back is lost with it */
         lg__tail_settle(TAIL_WAIT_NS);
-        if (!session->guest || !session->guest->ended(code))
+        if (!session->preloaded || !session->preloaded->ended(code))
             lg__map_trim(&session->host.run.map);
     }
     if (lg__host_unforked(&session->host))
@@ -66,7 +66,7 @@ lg_status lg_stop(lg_session *session)
         atomic_store_explicit(&session->open, &lg__session_closed, memory_order_relaxed);
         if (lg__capture_watched())
             lg__wake_now(&session->host); /* to end */
-        lg__teller_wake(); /* the same */
+        lg__log_thread_wake(); /* the same */
         lg__capture_stop();
         if (session->host.counts)
             /* another process may become the primary */

@@ -68,7 +68,6 @@ static uint64_t look_at_rights(struct rights *rights, uint64_t now)
  * everything else does not. */
 static void watch(void)
 {
-    lg__capture_watches();
     struct lg_session *session = watched_session;
     uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
     struct rights rights = own_rights(next - pause);
@@ -91,7 +90,7 @@ static void watch(void)
             uint64_t around = look_around(session);
             sleep = around < sleep ? around : sleep;
             if (lg__outbox_waits(session->host.run.ring.outbox))
-                lg__teller_wake();
+                lg__log_thread_wake();
             now = lg__os_clock_ns(CLOCK_MONOTONIC);
             uint64_t look = look_at_rights(&rights, now);
             lg__capture_end_if_alone();

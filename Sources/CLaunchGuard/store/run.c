@@ -361,20 +361,6 @@ bool lg__run_keeps_briefs(const struct lg__run *run)
     return at >= file && at < file + run->map.size;
 }
 
-void lg__run_take_over(const struct lg__run *run, unsigned slot)
-{
-    const struct lg__brief *brief = brief_of(run, slot);
-    atomic_store(&run->record->within, atomic_load(&brief->within));
-    atomic_store(&run->record->outcome, atomic_load(&brief->outcome));
-    for (unsigned stage = LG_STAGE_HEADER; stage < LG_STAGE_HEADER + (unsigned)LG__BRIEF_PARTS; stage++) {
-        const uint32_t size = brief->parts[stage - LG_STAGE_HEADER].size;
-        if (!lg__run_is_committed(run, slot, stage))
-            continue;
-        memcpy(lg__run_stage(run, 0, stage), lg__run_stage(run, slot, stage), size);
-        lg__run_commit(run, 0, stage, size);
-    }
-}
-
 /* Notes that are being written, a bit each. A thread that was stopped in the middle of one may go
  * on when a later crash has taken the record: the note is not given to another thread meanwhile. */
 static _Atomic uint32_t notes_busy;

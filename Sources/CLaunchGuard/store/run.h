@@ -93,9 +93,6 @@ void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned s
 void lg__run_uncommit(const struct lg__run *run, unsigned slot);
 /* The brief records are in the file: with little space they are in memory. Handler. */
 bool lg__run_keeps_briefs(const struct lg__run *run);
-/* The full record, of which nothing is committed, takes over stages and outcome of a brief one.
- * Handler. */
-void lg__run_take_over(const struct lg__run *run, unsigned slot);
 /* The outcome of the crash with this sequence number, for its record. Handler. */
 void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome);
 /* The earlier handler of the crash was left; the crash was survived. Stores nothing where a later

@@ -599,7 +599,7 @@ static void test_last_words(void **state)
 /* A crash right after the start: the thread that copies the last words is slow to begin. */
 static void hook_slow_begin(const char *point)
 {
-    if (strcmp(point, "pump: begins") == 0)
+    if (strcmp(point, "stderr thread: begins") == 0)
         pass_time(300, "a program that did not wait for it would crash meanwhile");
 }
 

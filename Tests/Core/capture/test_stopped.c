@@ -1,6 +1,6 @@
 /* An earlier handler that stops all threads of the process by a signal, as the Swift runtime's
- * does: LaunchGuard's own threads can be stopped as well, and only then; the handler's deadline
- * holds with all of them stopped. */
+ * does: it finds each thread of the program able to take the signal, and LaunchGuard's threads
+ * never; the handler's deadline holds. */
 #include "harness.h"
 
 #include <dirent.h>
@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,15 +19,15 @@
 #define LIST_MAX 64
 #define IDLE 3
 #define LONG_MS 60000
-#define HANDLER_MS 3000 /* a handler that is to be ended has stopped all threads by then */
+#define HANDLER_MS 3000 /* a handler that is to be ended has stopped the threads by then */
 
-static const int offered[] = { SIGUSR1, SIGUSR2, SIGPROF };
-#define OFFERED (sizeof offered / sizeof offered[0])
+/* The Swift runtime stops a thread by the first of these that the thread does not block. */
+static const int stopping[] = { SIGUSR1, SIGUSR2, SIGPROF };
+#define STOPPING (sizeof stopping / sizeof stopping[0])
 
 static struct results {
     _Atomic int stopped;
-    _Atomic int own;     /* of those, the watch thread */
-    _Atomic uint64_t watch_blocked_inside, watch_blocked_later;
+    _Atomic int blocking; /* threads that block all of the signals */
 } *results;
 
 static void fault(void)
@@ -51,38 +50,23 @@ static int list_threads(int tids[LIST_MAX])
     return count;
 }
 
-static uint64_t blocked_by(int tid, bool *ret_watch)
+static uint64_t blocked_by(int tid)
 {
-    char path[64], line[128], name[32] = "";
+    char path[64], line[128];
     uint64_t blocked = UINT64_MAX;
     snprintf(path, sizeof path, "/proc/self/task/%d/status", tid);
     FILE *file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file)) {
-        sscanf(line, "Name:\t%31s", name);
+    while (file && fgets(line, sizeof line, file))
         sscanf(line, "SigBlk:\t%" SCNx64, &blocked);
-    }
     if (file)
         fclose(file);
-    *ret_watch = strcmp(name, "launchguard") == 0;
     return blocked;
-}
-
-static uint64_t watch_blocked(void)
-{
-    int tids[LIST_MAX], count = list_threads(tids);
-    for (int i = 0; i < count; i++) {
-        bool is_watch;
-        uint64_t blocked = blocked_by(tids[i], &is_watch);
-        if (is_watch)
-            return blocked;
-    }
-    return 0;
 }
 
 static bool blocks_all(uint64_t blocked)
 {
-    for (size_t i = 0; i < OFFERED; i++)
-        if (!(blocked >> (offered[i] - 1) & 1))
+    for (size_t i = 0; i < STOPPING; i++)
+        if (!(blocked >> (stopping[i] - 1) & 1))
             return false;
     return true;
 }
@@ -106,23 +90,18 @@ static void stop_threads(void)
     int tids[LIST_MAX], count = list_threads(tids), asked = 0;
     struct sigaction action = { .sa_handler = stand };
     sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < OFFERED; i++)
-        sigaction(offered[i], &action, NULL);
+    for (size_t i = 0; i < STOPPING; i++)
+        sigaction(stopping[i], &action, NULL);
     for (int i = 0; i < count; i++) {
-        bool is_watch;
-        uint64_t blocked = blocked_by(tids[i], &is_watch);
+        const uint64_t blocked = blocked_by(tids[i]);
         size_t n = 0;
-#ifdef EMULATED
-        if (blocks_all(blocked)) /* the emulator's own thread */
+        if (blocks_all(blocked)) {
+            atomic_fetch_add(&results->blocking, 1);
             continue;
-#else
-        /* a thread of LaunchGuard's takes no signal while it is at work */
-        wait_until(!blocks_all(blocked = blocked_by(tids[i], &is_watch)));
-#endif
-        while (blocked >> (offered[n] - 1) & 1)
+        }
+        while (blocked >> (stopping[n] - 1) & 1)
             n++;
-        atomic_fetch_add(&results->own, is_watch);
-        syscall(SYS_tgkill, getpid(), tids[i], offered[n]);
+        syscall(SYS_tgkill, getpid(), tids[i], stopping[n]);
         asked++;
     }
     wait_until(atomic_load(&results->stopped) == asked);
@@ -140,20 +119,6 @@ static void stop_and_hang(int number)
     stop_threads();
     for (;;)
         pause();
-}
-
-static sigjmp_buf outside;
-static bool is_offered; /* the program has no use for one of the signals */
-
-static void look_and_leave(int number)
-{
-    (void)number;
-    if (is_offered)
-        wait_until(!blocks_all(watch_blocked())); /* the watch thread sleeps */
-    else
-        pass_time(100, "a watch thread that took a signal of the program would do so in its sleep");
-    atomic_store(&results->watch_blocked_inside, watch_blocked());
-    siglongjmp(outside, 1);
 }
 
 /* ---- programs ---- */
@@ -207,38 +172,6 @@ static void body_hangs(void *argument)
     fault();
 }
 
-static void block_all(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < OFFERED; i++)
-        sigaddset(&set, offered[i]);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-enum { UNUSED, HANDLED, AWAITED };
-
-static void body_left(void *argument)
-{
-    int how = *(const int *)argument;
-    is_offered = how == UNUSED;
-    lg_session *session = start(look_and_leave, LONG_MS, true);
-    for (size_t i = 0; how == HANDLED && i < OFFERED; i++)
-        signal(offered[i], stand);
-    if (how == AWAITED)
-        block_all();
-    if (sigsetjmp(outside, 1) == 0)
-        fault();
-    for (;;) {
-        const uint64_t blocked = watch_blocked();
-        atomic_store(&results->watch_blocked_later, blocked);
-        if (blocks_all(blocked))
-            break;
-        lg_heartbeat(session);
-        rest(10);
-    }
-}
-
 /* ---- tests ---- */
 
 static void check_record(void)
@@ -257,8 +190,9 @@ static void test_all_threads_stop(void **state)
         state_make();
         memset(results, 0, sizeof *results);
         expect_signal(body_stopped, (void *)threads, SIGSEGV);
-        assert_int_equal(results->own, 1);
-        assert_true(results->stopped >= IDLE + 1 + 2 * (int)threads);
+        assert_int_equal(results->stopped, IDLE);
+        /* the watch thread, and the others */
+        assert_true(results->blocking >= 1 + 2 * (int)threads);
         check_record();
     }
 }
@@ -270,28 +204,14 @@ static void test_the_deadline_holds(void **state)
         state_make();
         memset(results, 0, sizeof *results);
         expect_signal(body_hangs, (void *)threads, SIGSEGV);
-        assert_int_equal(results->own, 1);
+        assert_int_equal(results->stopped, IDLE);
         check_record();
-    }
-}
-
-static void test_no_signal_of_the_program(void **state)
-{
-    (void)state;
-    for (int how = UNUSED; how <= AWAITED; how++) {
-        state_make();
-        memset(results, 0, sizeof *results);
-        expect_exit(body_left, &how, 0);
-        /* one signal, where the program has no use for it; and none later */
-        assert_int_equal(!blocks_all(results->watch_blocked_inside), how == UNUSED);
-        assert_true(blocks_all(results->watch_blocked_later));
     }
 }
 
 int main(void)
 {
     results = shared_memory(sizeof *results);
-    const struct CMUnitTest tests[] = { WITH_STATE(test_all_threads_stop), WITH_STATE(test_the_deadline_holds),
-                                        WITH_STATE(test_no_signal_of_the_program) };
+    const struct CMUnitTest tests[] = { WITH_STATE(test_all_threads_stop), WITH_STATE(test_the_deadline_holds) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,109 @@
+#include "session/owed_reports.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "launch/decide.h"
+#include "launchguard/reader.h"
+#include "store/delivery_config.h"
+#include "store/spool.h"
+#include "store/tally.h"
+
+/* A configuration that this version cannot read is that of another one, and wants reports too. */
+static uint32_t read_ends(int spool)
+{
+    char wrong[128];
+    uint32_t ends = LG_DELIVERY_ENDS;
+    char *text = malloc(LG__CONFIG_MAX + 1);
+    struct lg__delivery_config *config = malloc(sizeof *config);
+    if (text && config && lg__spool_read(spool, "config", text, LG__CONFIG_MAX + 1) > 0 && lg__delivery_config_parse(text, config, wrong) && config->ends)
+        ends = config->ends;
+    free(config);
+    free(text);
+    return ends;
+}
+
+struct lg__owed_reports lg__owed_reports_open(int runs)
+{
+    const struct lg__owed_reports nothing = { .spool = -1 };
+    if (faccessat(runs, "../spool/config", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+        return nothing;
+    int spool = openat(runs, "../spool", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (spool < 0)
+        return nothing;
+    struct lg__consent consent = lg__consent_read(spool);
+    bool withheld = !consent.given && consent.from_ordinal; /* nobody was asked: consent may come */
+    if (withheld || lg__spool_is_off(spool)) {
+        close(spool);
+        return nothing;
+    }
+    return (struct lg__owed_reports){ spool, read_ends(spool), consent.from_ordinal };
+}
+
+void lg__owed_reports_close(const struct lg__owed_reports *owed)
+{
+    if (owed->spool >= 0)
+        close(owed->spool);
+}
+
+static lg_reader *open_run(const char *directory, const char *name)
+{
+    char path[4096 + 96];
+    lg_reader *reader;
+    int size = snprintf(path, sizeof path, "%s/runs/%s", directory, name);
+    return size > 0 && (size_t)size < sizeof path && lg_reader_open(path, &reader) == LG_OK ? reader : NULL;
+}
+
+static bool was_launching(lg_reader *reader, uint32_t contexts)
+{
+    lg_run_context context;
+    for (uint32_t i = 0; i < contexts; i++)
+        if (lg_reader_run_context(reader, i, &context) == LG_OK && lg__phase_launching(context.phase))
+            return true;
+    return false;
+}
+
+bool lg__owed_reports_is(const struct lg__owed_reports *owed, const char *directory, const char *name)
+{
+    lg_run_info run;
+    lg_verdict verdict;
+    if (owed->spool < 0 || strtoull(name, NULL, 10) < owed->from_ordinal)
+        return false;
+    lg_reader *reader = open_run(directory, name);
+    bool is = reader && lg_reader_run(reader, &run) == LG_OK && !run.reported && !run.alive && lg_reader_verdict(reader, &verdict) == LG_OK &&
+              lg__delivery_config_wants(owed->ends, verdict.end, was_launching(reader, run.context_count));
+    lg_reader_close(reader);
+    return is;
+}
+
+static void parse_hex(const char *text, uint8_t ret_bytes[16])
+{
+    for (int i = 0; i < 16; i++, text += 2) {
+        unsigned byte = 0;
+        text += *text == '-';
+        sscanf(text, "%2x", &byte);
+        ret_bytes[i] = (uint8_t)byte;
+    }
+}
+
+bool lg__owed_reports_count(const struct lg__owed_reports *owed, const char *directory, const char *name)
+{
+    lg_run_info run;
+    lg_verdict verdict;
+    char fingerprint[33];
+    struct lg__tally_row row = { .count = 1 };
+    lg_reader *reader = open_run(directory, name);
+    bool known = reader && lg_reader_run(reader, &run) == LG_OK && lg_reader_verdict(reader, &verdict) == LG_OK &&
+                 lg_reader_fingerprint(reader, fingerprint) == LG_OK;
+    lg_reader_close(reader);
+    if (!known)
+        return true; /* it is gone, or another run's */
+    parse_hex(fingerprint, row.fingerprint);
+    parse_hex(run.uuid, row.uuid);
+    row.first_ns = row.last_ns = run.wall_ns;
+    row.ordinal = run.ordinal;
+    row.end = (uint32_t)verdict.end;
+    return lg__tally_add(owed->spool, &row);
+}

@@ -1,0 +1,124 @@
+#include "session/preloaded.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "os/os.h"
+#include "session/session.h"
+
+static lg_session *the_session;
+static const lg_options *the_options;
+
+/* What the last lg__preloaded_executes() did. Several threads that execute at once: one does. */
+static struct {
+    bool is_gone;     /* the run file was deleted */
+    uint64_t primary; /* given back to the ledger; 0: none */
+} execution;
+
+/* By system call: a child of vfork() has all of our memory. */
+static _Atomic pid_t owner;
+static pid_t forked_by; /* 0: the process was not forked since the program began */
+
+static bool is_owner(void)
+{
+    return the_session && lg__os_pid() == atomic_load(&owner) && lg__session_check(the_session) == LG_OK;
+}
+
+/* A helper that did its work, or went on to execute a program, tells nothing, and many of them
+ * would push out the runs that do. A child whose parent has gone is no helper: it is the
+ * program. */
+static bool delete_helper(int status)
+{
+    return status == 0 && forked_by && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
+}
+
+static void leave(int status)
+{
+    lg__preloaded_leaves(status);
+}
+
+static lg_status begin_session(void);
+
+static void start_in_child(void)
+{
+    const pid_t parent = atomic_load(&owner);
+    if (parent != lg__os_pid())
+        forked_by = parent;
+    begin_session();
+}
+
+static lg_status begin_session(void)
+{
+    static const struct lg__preloaded callbacks = { .leaves = leave, .forked = start_in_child, .ended = delete_helper };
+    atomic_store(&owner, lg__os_pid());
+    return lg__start_preloaded(the_options, &callbacks, &the_session);
+}
+
+lg_status lg__preloaded_start(const lg_options *options)
+{
+    the_options = options;
+    return begin_session();
+}
+
+lg_session *lg__preloaded_session(void)
+{
+    return the_session;
+}
+
+const char *lg__preloaded_message(void)
+{
+    return lg_session_message(the_session);
+}
+
+/* As long as the process lives, under whatever program, others would take it for the primary. */
+static void give_ledger_back(struct lg__host *host)
+{
+    execution.primary = host->counts ? atomic_exchange(&host->ledger.hot->primary, 0) : 0;
+}
+
+static void take_ledger_again(struct lg__host *host)
+{
+    uint64_t nobody = 0;
+    if (execution.primary && !atomic_compare_exchange_strong(&host->ledger.hot->primary, &nobody, execution.primary))
+        host->counts = false; /* another process has it by now */
+    execution.primary = 0;
+}
+
+bool lg__preloaded_leaves(int status)
+{
+    if (!is_owner())
+        return false;
+    lg__stop_at_exit(status, the_session);
+    return true;
+}
+
+bool lg__preloaded_executes(void)
+{
+    struct lg_session *session = the_session;
+    if (!is_owner() || !lg__capture_exits())
+        return false;
+    struct lg__state *state = session->host.run.state;
+    execution.is_gone = delete_helper(0);
+    atomic_store(&state->ended_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    atomic_store(&state->ended, LG__ENDED_EXEC);
+    lg__clean_end_take_back(&session->host);
+    give_ledger_back(&session->host);
+    if (!execution.is_gone)
+        lg__map_trim(&session->host.run.map);
+    return true;
+}
+
+void lg__preloaded_goes_on(void)
+{
+    const int error = errno;
+    struct lg__host *host = &the_session->host;
+    atomic_store(&host->run.state->ended, LG__ENDED_NO);
+    atomic_store(&host->run.state->ended_ns, 0);
+    take_ledger_again(host);
+    lg__clean_end_take_back(host);
+    if (execution.is_gone)
+        lg__start_in_child();
+    execution.is_gone = false;
+    errno = error;
+}

@@ -1,0 +1,27 @@
+/* A session in a program that does not know of it: what the program does instead of the calls of a
+ * program that does. One a process image; each forked child goes on with one of its own. */
+#ifndef LG_SESSION_PRELOADED_H
+#define LG_SESSION_PRELOADED_H
+
+#include <stdbool.h>
+
+#include "launchguard/session.h"
+
+/* As lg_start(). The options stay valid: forked children start with them. */
+lg_status lg__preloaded_start(const lg_options *options);
+/* The session of this process; NULL: none was started. */
+lg_session *lg__preloaded_session(void);
+/* As lg_session_message(). */
+const char *lg__preloaded_message(void);
+
+/* Before the process ends with this status other than by exit(), on any thread. The run says so.
+ * false: this process has no session, as a child of vfork(), which runs in the memory of one that
+ * has. Handler. */
+bool lg__preloaded_leaves(int status);
+/* Before the process executes another program. The run says so, or goes: that of a forked child
+ * tells nothing. Otherwise as lg__preloaded_leaves(). */
+bool lg__preloaded_executes(void);
+/* After one that returned true: the process did neither. errno stays as it is. */
+void lg__preloaded_goes_on(void);
+
+#endif
