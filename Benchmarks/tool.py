@@ -4,8 +4,8 @@
 BUILD_DIR has liblaunchguard.a, with which the files are made; TOOL is a release build
 (swift build --package-path Tools -c release --product launchguard). With OTHER_TOOL both are
 measured in the same rounds, and the ratio of each round is that of TOOL to OTHER_TOOL. The order is
-drawn anew in each round. Wall clock, and processor time of the tool, which other programs disturb less; the most
-memory that it held.
+drawn anew in each round. Wall clock, and processor time of the tool, which other programs disturb
+less; the most memory that it held.
 """
 
 import argparse
