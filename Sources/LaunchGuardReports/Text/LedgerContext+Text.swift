@@ -2,6 +2,7 @@ extension LedgerContext {
     /// The context as text: where it stands, its ladder drawn, its suspects.
     ///
     /// - Parameters:
+    ///   - writer: where the text goes.
     ///   - now: what throttles are measured against.
     ///   - time: how a moment is written.
     public func write(to writer: inout TextWriter, now: Timestamp, time: (Timestamp) -> String = \.secondsText) {
