@@ -21,6 +21,7 @@
 #define LG_REPORT_THREADS 256u       /**< the other threads of a crash */
 #define LG_REPORT_MODULES 512u       /**< the list; frames have their modules all the same */
 #define LG_REPORT_FINGERPRINT 1024u
+#define LG_REPORT_SPARE_MODULES 4096u /**< the same where the file has no stack */
 /** the memory map of a crash and what follows from it, and bytes of the program's memory */
 #define LG_REPORT_MEMORY 2048u
 

@@ -36,12 +36,14 @@ const struct lg__shape lg__shape_run = { "run",
                                          "and why."),
                                          run_fields };
 
-/* Modules are large: a report without their list needs them where a stack is there. */
+/* Modules are large, and a report without them needs them only where a stack is there. */
 static bool needs_modules(struct lg__report *report)
 {
     uint32_t crashes = 0;
     lg_snapshot_info info;
-    if (lg__report_wants(report, LG_REPORT_MODULES) || lg_reader_crash_count(report->reader, &crashes) != LG_OK || crashes)
+    if (lg__report_wants(report, LG_REPORT_MODULES) && lg__report_wants(report, LG_REPORT_SPARE_MODULES))
+        return true;
+    if (lg_reader_crash_count(report->reader, &crashes) != LG_OK || crashes)
         return true;
     for (lg_snapshot_kind kind = LG_SNAPSHOT_HANG; kind <= LG_SNAPSHOT_MEMORY; kind++)
         if (lg_reader_snapshot(report->reader, kind, &info) != LG_ERR_NOT_FOUND)
@@ -52,7 +54,10 @@ static bool needs_modules(struct lg__report *report)
 static void write_run(struct lg__report *report)
 {
     lg__report_read_run(report);
-    lg__report_read_modules(report, needs_modules(report) ? UINT32_MAX : 1);
+    const bool needs = needs_modules(report);
+    lg__report_read_modules(report, needs ? UINT32_MAX : 1);
+    if (!needs)
+        report->module_count = 0;
     lg__report_read_log(report);
     lg__table_members(report, &lg__shape_run, NULL);
 }

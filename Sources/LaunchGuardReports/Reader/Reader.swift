@@ -51,7 +51,7 @@ public final class Reader {
     public func summary() throws(ReportError) -> RunReport {
         try contents(
             .run, without: LG_REPORT_BREADCRUMBS | LG_REPORT_ANNOTATIONS | LG_REPORT_PULSE | LG_REPORT_STANDARD_ERROR | LG_REPORT_GUARD_SITES
-                | LG_REPORT_FINGERPRINT | LG_REPORT_MODULES)
+                | LG_REPORT_FINGERPRINT | LG_REPORT_SPARE_MODULES)
     }
 
     /// Everything that the ledger holds.
