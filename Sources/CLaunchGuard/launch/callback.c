@@ -70,22 +70,18 @@ void lg__callback_abort(struct lg__life *life)
         answer_once(done, ABORTED);
 }
 
-bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
+void lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
 {
-    bool any = false;
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     for (lg_completion *done = life->completions; done; done = done->next) {
         uint64_t end = atomic_load(&done->end_ns);
         if (atomic_load(&done->state) != PENDING || end == LG__NO_TIMEOUT)
             continue;
-        /* a callback of a give-up is waited for beside the hold */
-        any = any || done->work || done->repair || done->batch.context;
         end = end > passed_ns ? end - passed_ns : 0;
         atomic_store(&done->end_ns, end);
         if (end <= now)
             answer_once(done, VOID);
     }
-    return any;
 }
 
 static void wait_for(lg_completion *done)

@@ -165,9 +165,8 @@ void lg__callback_start(struct lg__life *life, lg__work work, uint32_t index);
  * the launch's lock. */
 void lg__callback_abort(struct lg__life *life);
 
-/* Simulated time passes for the callbacks that are waited for. Under the launch's lock. Returns
- * false where there is none. */
-bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns);
+/* Simulated time passes for the callbacks that are waited for. Under the launch's lock. */
+void lg__callback_pass(struct lg__life *life, uint64_t passed_ns);
 
 /* Run a function on a detached thread; false: no thread. `quiet`: it gets no signals of the
  * program, which may want to wait for them. */

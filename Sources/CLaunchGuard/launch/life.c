@@ -56,7 +56,10 @@ void lg__life_pass(lg_launch *launch, uint64_t passed_ns)
 {
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
-    if (launch->life && !lg__callback_pass(launch->life, passed_ns) && (phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED)) {
+    if (launch->life)
+        lg__callback_pass(launch->life, passed_ns);
+    /* protect actions and a give-up take their time from the hold */
+    if (launch->life && (phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED)) {
         lg__launch_spend_hold(launch->life, passed_ns);
         pthread_cond_broadcast(&launch->changed);
     }

@@ -141,26 +141,28 @@ static const char *name_of(const struct mapping *mapping)
     return !mapping->path[0] ? "memory without a name" : mapping->path[0] == '/' ? slash + 1 : mapping->path;
 }
 
+#define DISTANCE_BYTES 64u
+
 /* As a person reads it, for example "12 bytes" or "1.5 MiB". */
-static void bytes_text(uint64_t bytes, char buffer[32])
+static void bytes_text(uint64_t bytes, char buffer[DISTANCE_BYTES])
 {
     static const char *const names[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
     uint64_t unit = 1024;
     size_t name = 0;
     if (bytes < 4096) {
-        snprintf(buffer, 32, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
+        snprintf(buffer, DISTANCE_BYTES, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
         return;
     }
     for (; name < 5 && bytes / unit >= 1024; name++)
         unit *= 1024;
-    snprintf(buffer, 32, "%" PRIu64 ".%" PRIu64 " %s", bytes / unit, bytes % unit / (unit / 1024) * 10 / 1024, names[name]);
+    snprintf(buffer, DISTANCE_BYTES, "%" PRIu64 ".%" PRIu64 " %s", bytes / unit, bytes % unit / (unit / 1024) * 10 / 1024, names[name]);
 }
 
 /* Where no mapping holds the address: how far it is from the next one. */
 static void place_beside(const struct map *map, uint64_t address, char *text, size_t room)
 {
     struct mapping mapping, below = { 0 }, above = { 0 };
-    char distance[32];
+    char distance[DISTANCE_BYTES];
     for (size_t at = 0; map_next(map, &at, &mapping);) {
         if (mapping.end <= address && mapping.end > below.end)
             below = mapping;

@@ -99,12 +99,12 @@ void lg__table_object(struct lg__report *report, const struct lg__shape *shape, 
 static void signal_name(struct lg__report *report, const void *of)
 {
     char buffer[LG__SIGNAL_NAME_BYTES];
-    lg__json_string(&report->json, lg__values_signal_name(*(const int *)of, buffer));
+    lg__json_string(&report->json, lg__values_signal_name((int)*(const int64_t *)of, buffer));
 }
 
 static void signal_number(struct lg__report *report, const void *of)
 {
-    lg__json_signed(&report->json, *(const int *)of);
+    lg__json_signed(&report->json, *(const int64_t *)of);
 }
 
 static const struct lg__field signal_fields[] = {
@@ -116,5 +116,6 @@ const struct lg__shape lg__shape_signal = { "signal", LG__SENTENCE("A signal."),
 
 void lg__table_signal(struct lg__report *report, int number)
 {
-    lg__table_object(report, &lg__shape_signal, &number);
+    const int64_t of = number;
+    lg__table_object(report, &lg__shape_signal, &of);
 }

@@ -351,6 +351,16 @@ static void keeps_for_too_long(lg_completion *done, void *user)
     assert_int_equal(lg_simulate_pass(simulated, NEVER_MS), LG_OK);
 }
 
+#define HOLD_MS 86400000
+
+/* As long as the hold lasts. */
+static void protects_for_too_long(void *user)
+{
+    (void)user;
+    tell("protect");
+    assert_int_equal(lg_simulate_pass(simulated, HOLD_MS), LG_OK);
+}
+
 static void answers_from_threads(lg_completion *done, void *user)
 {
     pthread_t threads[4];
@@ -465,6 +475,30 @@ static void test_answers(void **state)
     assert_memory_equal(&info, &again, sizeof info);
     lg_simulate(simulated, LG_END_CRASH);
     lg_complete(kept, LG_OK);
+}
+
+/* Time that passes in a protect action passes for the hold: the launch goes on in safe mode. */
+static void test_protect_action_outlives_the_hold(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.repair_after = 1;
+    options.auto_repair = 0;
+    options.hold_ms = HOLD_MS;
+    lg_launch *launch = simulated_launch(&options);
+    lg_task added = LG_TASK_INIT;
+    added.key = "task";
+    added.run = task;
+    added.protect = protects_for_too_long;
+    lg_launch_add_task(launch, &added);
+    simulated_repair(launch, "mend", 0, mend);
+    simulated_crashes(launch, 1);
+    caller = pthread_self();
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("protect;task on caller;");
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
+    assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
+    assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
 }
 
 static void status_answers(lg_launch *launch, lg_launch_status status, void *user)
@@ -718,7 +752,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SIMULATED(test_threads),  SIMULATED(test_give_up_threads), SIMULATED(test_executor_runs_twice),
-        SIMULATED(test_executor_never_runs), SIMULATED(test_answers), SIMULATED(test_status_callback_answers),
+        SIMULATED(test_executor_never_runs), SIMULATED(test_answers), SIMULATED(test_protect_action_outlives_the_hold),
+        SIMULATED(test_status_callback_answers),
         SIMULATED(test_callbacks_call_everything), SIMULATED(test_status_order), SIMULATED(test_report_at_the_same_start), SIMULATED(test_report_at_the_next_start),
         SIMULATED(test_report_that_never_has_a_turn), SIMULATED(test_main_loop), SIMULATED(test_main_loop_unprotected),
     };
