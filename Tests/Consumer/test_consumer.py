@@ -180,7 +180,8 @@ class Installed(unittest.TestCase):
         self.assertIn("LAUNCHGUARD_0.1", exported)
         declared = set()
         for header in (self.prefix / "include/launchguard").glob("*.h"):
-            declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)[(;]", header.read_text(), re.M))
+            if header.name != "report.h":  # of the static library alone
+                declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)[(;]", header.read_text(), re.M))
         self.assertEqual(names, {name + "@@LAUNCHGUARD_0.1" for name in declared})
 
 

@@ -2,6 +2,9 @@
  *
  *  The rules of reader.h hold here as well. Texts of the program are escaped as JSON requires, and
  *  must be escaped once more before a terminal shows them.
+ *
+ *  The static library (liblaunchguard.a) and the Swift package have this call; the shared library
+ *  does not, since the table of fields would cost each process some pages.
  */
 #ifndef LAUNCHGUARD_REPORT_H
 #define LAUNCHGUARD_REPORT_H
