@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// A caller that is cancelled, and closures that wait for their own launch.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     /// A launch that crashed once, so that it is repaired.
     private static func crashed(
         _ policy: LaunchPolicy, _ prepare: (Launch) -> Void

@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// What the closures of a launch inherit from the caller of `begin()`.
-@Suite(.timeLimit(.minutes(1))) struct ContextTests {
+@Suite(.timeLimit(.minutes(10))) struct ContextTests {
     @TaskLocal static var trace = "none"
 
     /// Priority and task-locals of the calling task.

@@ -4,7 +4,7 @@ import LaunchGuardReports
 import Testing
 
 /// Tasks: kinds, builder, replay, events.
-@Suite(.timeLimit(.minutes(1))) struct CustodyTests {
+@Suite(.timeLimit(.minutes(10))) struct CustodyTests {
     private static func simulated(
         _ policy: LaunchPolicy = LaunchPolicy()
     ) throws -> (Simulation, Launch) {

@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// A launch that is held, and the calls of its user.
-@Suite(.timeLimit(.minutes(1))) struct HoldTests {
+@Suite(.timeLimit(.minutes(10))) struct HoldTests {
     /// A launch whose next begin needs a repair.
     private static func launch(
         _ policy: LaunchPolicy, _ prepare: (Launch) -> Void

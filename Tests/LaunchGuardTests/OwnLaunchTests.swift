@@ -29,7 +29,7 @@ func prepareLaunch(_ session: Session, _ player: Player) -> Launch {
     return launch
 }
 
-@Suite(.timeLimit(.minutes(1))) struct OwnLaunchTests {
+@Suite(.timeLimit(.minutes(10))) struct OwnLaunchTests {
     @Test func twoCrashesLeadToTheFirstRepair() async throws {
         let player = Player(), simulation = try Simulation()
         let launch = prepareLaunch(simulation.session, player)

@@ -6,7 +6,7 @@ import TestSupport
 
 /// The threads of closures: threads of LaunchGuard, the main actor, other actors, never a pool that
 /// other code has blocked.
-@Suite(.timeLimit(.minutes(1))) struct PoolTests {
+@Suite(.timeLimit(.minutes(10))) struct PoolTests {
     private actor Cache {
         private(set) var size = 3
 

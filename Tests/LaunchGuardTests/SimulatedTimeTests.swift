@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// Simulated time within a run, and the state that one simulated run leaves to the next.
-@Suite(.timeLimit(.minutes(1))) struct SimulatedTimeTests {
+@Suite(.timeLimit(.minutes(10))) struct SimulatedTimeTests {
     @Test func aRepairRunsOutOfTime() async throws {
         let log = Log()
         let simulation = try Simulation()

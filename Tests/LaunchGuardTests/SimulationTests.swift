@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// Launches walked through every state, in this process and without a crash.
-@Suite(.timeLimit(.minutes(1))) struct SimulationTests {
+@Suite(.timeLimit(.minutes(10))) struct SimulationTests {
     /// A program's own function, as with a real session. It notes every call.
     private static func prepare(
         _ session: Session, _ log: Log, policy: LaunchPolicy = LaunchPolicy(), mends: Bool = true

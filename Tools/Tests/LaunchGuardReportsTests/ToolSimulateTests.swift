@@ -3,7 +3,7 @@ import LaunchGuardReports
 import Testing
 
 /// `launchguard simulate`, as a user runs it.
-@Suite(.timeLimit(.minutes(2))) struct ToolSimulateTests {
+@Suite(.timeLimit(.minutes(10))) struct ToolSimulateTests {
     @Test func theTourShowsEveryStateAndEveryCallback() throws {
         let tour = try Simulated([])
         #expect(Set(tour.steps.map(\.after.status)).union(tour.statuses) == ["normal", "checking", "needs-repair", "repairing"])

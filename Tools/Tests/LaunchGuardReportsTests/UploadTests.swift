@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// `launchguard upload`, as a user runs it.
-@Suite(.timeLimit(.minutes(2))) struct UploadTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadTests {
     /// Without a program of the agent, and with every reason why none may run.
     @Test func whatIsInTheWayIsNamed() async throws {
         let state = try await RecordedState.make()
