@@ -9,6 +9,7 @@
 
 #include "guard/guard.h"
 #include "os/os.h"
+#include "store/given.h"
 
 #define WAIT_MS 5000u
 
@@ -152,12 +153,12 @@ static lg_status wait_for_home(lg_confinement *confinement, void (*function)(voi
 
 lg_status lg_confinement_create(const lg_confinement_options *options, lg_confinement **ret_confinement)
 {
-    static const lg_confinement_options defaults = LG_CONFINEMENT_OPTIONS_INIT;
+    lg_confinement_options own = LG_CONFINEMENT_OPTIONS_INIT;
     if (!ret_confinement)
         return LG_ERR_ARGUMENT;
-    options = options ? options : &defaults;
-    if (options->size != sizeof *options)
+    if (options && lg__given_take(&own, sizeof own, options))
         return LG_ERR_OPTION;
+    options = &own;
     lg_confinement *confinement = calloc(1, sizeof *confinement);
     if (!confinement)
         return LG_ERR_SYSTEM;

@@ -6,6 +6,7 @@
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "store/given.h"
 
 static bool left_out(const struct lg__life *life, const struct lg__ledger_context *context, const struct lg__task *task)
 {
@@ -252,12 +253,18 @@ static bool takes_late(const struct lg__life *life, const lg_task *task)
            !(launch->counts && atomic_load(&launch->host->closed));
 }
 
-lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
+lg_status lg_launch_add_task(lg_launch *launch, const lg_task *given)
 {
-    if (!launch || !task || !task->run)
+    lg_task own = LG_TASK_INIT;
+    const lg_task *const task = &own;
+    if (!launch || !given)
+        return LG_ERR_ARGUMENT;
+    if (lg__given_take(&own, sizeof own, given))
+        return LG_ERR_OPTION;
+    if (!task->run)
         return LG_ERR_ARGUMENT;
     const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE | LG_TASK_BY_KEY | LG_TASK_LATE;
-    if (task->size != sizeof *task || !lg__tasks_good_key(task->key) || (task->flags & ~known) ||
+    if (!lg__tasks_good_key(task->key) || (task->flags & ~known) ||
         ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
         return LG_ERR_OPTION;
     pthread_mutex_lock(&launch->lock);

@@ -66,7 +66,7 @@ struct lg__moment lg__host_now(const struct lg__host *host);
 lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
 
 /* The part of the policy that is options alone. false: the options make no sense. */
-bool lg__setup_policy(const lg_launch_options *options, struct lg__policy *ret_policy);
+bool lg__setup_policy(const lg_launch_options *given, struct lg__policy *ret_policy);
 
 /* ---- hang.c ---- */
 

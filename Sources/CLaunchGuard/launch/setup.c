@@ -4,6 +4,7 @@
 
 #include "launch/internal.h"
 #include "os/os.h"
+#include "store/given.h"
 
 #define REPAIR_TIMEOUT_MS 30000u
 #define REPAIR_ATTEMPTS 2u
@@ -24,13 +25,14 @@ struct bound {
     int64_t value, least, most;
 };
 
-static lg_status check_options(struct lg__problem *problem, const char *context, const lg_launch_options *options)
+/* `wrong`: what is wrong with the structure as a whole. */
+static lg_status check_options(struct lg__problem *problem, const char *context, const char *wrong, const lg_launch_options *options)
 {
     const char *name = lg__tasks_good_key(context) ? context : "";
     if (!*name)
         return lg__problem_say(problem, LG_ERR_OPTION, "the name of a launch's context must have 1 to %d bytes", LG_NAME_MAX);
-    if (options->size != sizeof *options)
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": set the options with LG_LAUNCH_OPTIONS_INIT (size is %u)", name, options->size);
+    if (wrong)
+        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": lg_launch_options: %s", name, wrong);
     const struct bound bounds[] = {
         { "report_after", options->report_after, 1, UINT32_MAX },
         { "repair_after", options->repair_after, 1, UINT32_MAX },
@@ -81,11 +83,13 @@ static uint32_t unknown_after(const lg_launch_options *options)
     return options->repair_after > UINT32_MAX / 2 ? UINT32_MAX - 1 : 2 * options->repair_after;
 }
 
-bool lg__setup_policy(const lg_launch_options *options, struct lg__policy *ret_policy)
+bool lg__setup_policy(const lg_launch_options *given, struct lg__policy *ret_policy)
 {
     struct lg__problem ignored = { .status = LG_OK };
+    lg_launch_options own = LG_LAUNCH_OPTIONS_INIT, *const options = &own;
+    const char *wrong = lg__given_take(&own, sizeof own, given);
     memset(ret_policy, 0, sizeof *ret_policy);
-    if (check_options(&ignored, "asker", options) != LG_OK)
+    if (check_options(&ignored, "asker", wrong, options) != LG_OK)
         return false;
     ret_policy->report_after = options->report_after;
     ret_policy->repair_after = options->repair_after;
@@ -237,9 +241,11 @@ static struct lg__ledger_context *context_named(struct lg__host *host, const cha
 lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_launch_options *given, lg_launch **ret_launch)
 {
     static const lg_launch_options defaults = LG_LAUNCH_OPTIONS_INIT;
-    const lg_launch_options *options = given ? given : &defaults;
+    lg_launch_options own = defaults;
+    const lg_launch_options *options = &own;
     struct lg__problem problem = { .status = LG_OK };
-    lg_status status = check_options(&problem, context, options);
+    const char *wrong = given ? lg__given_take(&own, sizeof own, given) : NULL;
+    lg_status status = check_options(&problem, context, wrong, options);
     if (status != LG_OK)
         options = &defaults;
 
@@ -248,11 +254,9 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
         *ret_launch = last_resort(host);
         return LG_ERR_SYSTEM;
     }
-    if (given && given->size == sizeof *given) {
-        /* on_status is called also where another option makes no sense. */
-        launch->options.on_status = given->on_status;
-        launch->options.user = given->user;
-    }
+    /* on_status is called also where another option makes no sense. */
+    launch->options.on_status = own.on_status;
+    launch->options.user = own.user;
 
     pthread_mutex_lock(&host->lock);
     for (uint32_t i = 0; status == LG_OK && i < host->launch_count; i++)
@@ -294,11 +298,17 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
     return status;
 }
 
-lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair)
+lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *given)
 {
-    if (!launch || !repair || !repair->run)
+    lg_repair own = LG_REPAIR_INIT;
+    const lg_repair *const repair = &own;
+    if (!launch || !given)
         return LG_ERR_ARGUMENT;
-    if (repair->size != sizeof *repair || !lg__tasks_good_key(repair->name) || repair->impact > 100 || repair->timeout_ms > LONGEST_MS ||
+    if (lg__given_take(&own, sizeof own, given))
+        return LG_ERR_OPTION;
+    if (!repair->run)
+        return LG_ERR_ARGUMENT;
+    if (!lg__tasks_good_key(repair->name) || repair->impact > 100 || repair->timeout_ms > LONGEST_MS ||
         repair->attempts > 100 || repair->flags > (LG_REPAIR_DESTRUCTIVE | LG_REPAIR_CONSENT | LG_REPAIR_NEEDS_RESTART))
         return LG_ERR_OPTION;
     lg_status status = LG_OK;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/parts.h"
+#include "store/given.h"
 
 static const struct lg__field run_fields[] = {
     LG__FIELDS_OF_A_FILE("run"),
@@ -62,22 +63,13 @@ static void write_run(struct lg__report *report)
     lg__table_members(report, &lg__shape_run, NULL);
 }
 
-/* False: they are of another version. */
-static bool read_options(const lg_report_options *options, lg_report_options *ret)
-{
-    *ret = (lg_report_options)LG_REPORT_OPTIONS_INIT;
-    if (options && options->size != sizeof *ret)
-        return false;
-    if (options)
-        *ret = *options;
-    return true;
-}
-
 lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, lg_report_sink sink, void *user)
 {
-    lg_report_options own;
-    if (!reader || !sink || !read_options(options, &own))
+    lg_report_options own = LG_REPORT_OPTIONS_INIT;
+    if (!reader || !sink)
         return LG_ERR_ARGUMENT;
+    if (options && lg__given_take(&own, sizeof own, options))
+        return LG_ERR_OPTION;
     struct lg__report *report = calloc(1, sizeof *report);
     struct lg__problem *problems = calloc(LG__PROBLEMS_MAX, sizeof *problems);
     bool failed = !report || !problems;

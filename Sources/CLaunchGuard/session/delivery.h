@@ -43,7 +43,7 @@ uint32_t lg__delivery_count(int spool, const char *folder);
 /* ---- delivery_options.c ---- */
 
 /* Check the options; what they say in the form of spool/config. */
-lg_status lg__delivery_options_take(const lg_delivery_options *options, struct lg__delivery_config *ret_config, struct lg__problem *problem);
+lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg__delivery_config *ret_config, struct lg__problem *problem);
 
 /* ---- delivery_entries.c ---- */
 

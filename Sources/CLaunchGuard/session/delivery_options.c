@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "session/delivery.h"
+#include "store/given.h"
 
 #define KEEP_REPORTS 64
 #define KEEP_REPORTS_MAX 4096u
@@ -96,11 +97,13 @@ static lg_status check_numbers(const lg_delivery_options *options, struct lg__pr
     return LG_OK;
 }
 
-lg_status lg__delivery_options_take(const lg_delivery_options *options, struct lg__delivery_config *ret_config, struct lg__problem *problem)
+lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg__delivery_config *ret_config, struct lg__problem *problem)
 {
+    lg_delivery_options own = LG_DELIVERY_OPTIONS_INIT, *const options = &own;
+    const char *wrong = lg__given_take(options, sizeof *options, given);
+    if (wrong)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: lg_delivery_options: %s", wrong);
     struct lg__delivery_config config = { .target = options->target };
-    if (options->size != sizeof *options)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: set the options with LG_DELIVERY_OPTIONS_INIT (size is %u)", options->size);
     lg_status status = check_numbers(options, problem);
     if (status == LG_OK)
         status = take_endpoint(options, &config, problem);

@@ -10,6 +10,7 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "session/session.h"
+#include "store/given.h"
 
 /* The thread looks this often: whether a site has events that were not told, and whether any thread
  * of the program is left. */
@@ -220,12 +221,13 @@ static lg_status start_guards(lg_session *session, const lg_guard_options *optio
 
 lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
 {
-    static const lg_guard_options defaults = { .size = sizeof defaults };
+    lg_guard_options own = { .size = sizeof own };
     lg_status status = check_guarded(session);
     if (status != LG_OK)
         return status;
-    options = options ? options : &defaults;
-    if (options->size != sizeof *options || !are_classes(options->classes) || (options->policy && !is_policy(options->policy)) ||
+    const char *wrong = options ? lg__given_take(&own, sizeof own, options) : NULL;
+    options = &own;
+    if (wrong || !are_classes(options->classes) || (options->policy && !is_policy(options->policy)) ||
         options->budget > 1000000 || options->quiet > 1)
         return LG_ERR_OPTION;
     if (session->host.simulated)
@@ -288,9 +290,10 @@ lg_status lg_guard_set_lists(lg_session *session, const lg_guard_lists *lists)
     const lg_status status = check_guarded(session);
     if (status != LG_OK)
         return status;
-    if (lists && lists->size != sizeof *lists)
+    lg_guard_lists own = LG_GUARD_LISTS_INIT;
+    if (lists && lg__given_take(&own, sizeof own, lists))
         return LG_ERR_OPTION;
     if (session->host.simulated)
         return LG_OK;
-    return are_started() ? lg__ranges_set(lists) : LG_ERR_STATE;
+    return are_started() ? lg__ranges_set(lists ? &own : NULL) : LG_ERR_STATE;
 }

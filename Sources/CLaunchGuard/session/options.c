@@ -46,8 +46,6 @@ static lg_status take_number(const struct number *number, struct lg__problem *pr
 lg_status lg__options_take(struct lg_session *session, const lg_options *options)
 {
     struct lg__problem *problem = &session->host.problem;
-    if (options->size != sizeof *options)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: set the options with LG_OPTIONS_INIT (size is %u)", options->size);
     if (!options->app_id || !good_app_id(options->app_id))
         return lg__problem_say(problem, LG_ERR_OPTION,
                                "lg_start: app_id must have 1 to %d letters, digits, '.', '-' or '_' and must not start with '.'", LG_NAME_MAX);

@@ -12,6 +12,7 @@
 #include "os/os.h"
 #include "store/crc32c.h"
 #include "walk/walk.h"
+#include "store/given.h"
 
 /* all zero until the first start: most of its pages are never there */
 static struct lg_session the_session;
@@ -281,20 +282,20 @@ static void tell_start(struct lg_session *session, const lg_options *options, lg
 {
     struct lg__host *host = &session->host;
     const int error = errno;
-    bool can_be_told = options && options->size == sizeof *options && options->on_log;
-    if (can_be_told && status != LG_OK)
+    if (options->on_log && status != LG_OK)
         options->on_log(level_of(session, status), LG__OUTBOX_CATEGORY, host->problem.message, options->log_user);
     lg__host_tell(host);
     errno = error;
 }
 
-static lg_status start_session(struct lg_session *session, const lg_options *options)
+static lg_status start_session(struct lg_session *session, const lg_options *given, lg_options *options)
 {
     struct lg__host *host = &session->host;
     struct lg__identity identity;
     lg__clock_begin();
     lg__crc32c_init();
-    lg_status status = lg__options_take(session, options);
+    const char *wrong = lg__given_take(options, sizeof *options, given);
+    lg_status status = wrong ? lg__problem_say(&host->problem, LG_ERR_OPTION, "lg_start: lg_options: %s", wrong) : lg__options_take(session, options);
     if (status == LG_OK)
         status = lg__options_directory(session, options);
     if (status != LG_OK)
@@ -377,6 +378,7 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
     if (!ret_session)
         return LG_ERR_ARGUMENT;
     struct lg_session *session = &the_session;
+    lg_options own = LG_OPTIONS_INIT;
     pthread_mutex_lock(&start_lock);
     LG_FAULT_POINT("start: locked");
     if (!session->open) {
@@ -391,7 +393,7 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
     } else {
         int error = 0;
         session->host.problem = (struct lg__problem){ .status = LG_OK };
-        status = options ? start_session(session, options) : lg__problem_set(&session->host.problem, LG_ERR_ARGUMENT, "lg_start", 0);
+        status = options ? start_session(session, options, &own) : lg__problem_set(&session->host.problem, LG_ERR_ARGUMENT, "lg_start", 0);
         error = session->host.problem.error;
         if (!is_usable(session, status))
             make_unprotected(session, status);
@@ -399,6 +401,6 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
     }
     pthread_mutex_unlock(&start_lock);
     if (status != LG_ERR_ALREADY && status != LG_ERR_FORKED)
-        tell_start(session, options, status);
+        tell_start(session, &own, status);
     return status;
 }

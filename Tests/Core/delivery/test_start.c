@@ -52,7 +52,7 @@ static void test_wrong_options(void **state)
         expect_exit(body_wrong, &(struct wrong){ text, o }, 0);                                    \
     } while (0)
     plan("leave");
-    WRONG("LG_DELIVERY_OPTIONS_INIT (size is 3)", o.size = 3);
+    WRONG("its size is none: set it with its INIT macro", o.size = 3);
     WRONG("target is 0", o.target = 0);
     WRONG("target is 4", o.target = 4);
     WRONG("endpoint is missing", o.endpoint = NULL);
