@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Structures that a program gives begin with `size`, which their INIT macro sets, and grow at their
- *  ends. A program that was built with an older header gives a shorter structure, and what that one
- *  lacks has its default. A program that was built with a newer header gives a longer structure; a
- *  field in it that this library does not know is LG_ERR_OPTION, unless the field is zero. */
+/** Structures that a program gives begin with `size`, which their INIT macro sets, and grow at
+ *  their ends. A program that was built with an older header gives a shorter structure, and what
+ *  that one lacks has its default. A program that was built with a newer header gives a longer
+ *  structure; a field in it that this library does not know is LG_ERR_OPTION, unless the field is
+ *  zero. */
 
 /** Version of this header; lg_version() returns the version of the library in use. scripts/release
  *  writes these lines, from which the build takes the version. */

@@ -134,9 +134,8 @@ static uint32_t threads(struct lg__report *report, thread_owner owner, uint32_t 
 static void list_problem(struct lg__report *report, const void *of)
 {
     const int error = ((const lg_threads_info *)of)->error;
-    char room[64];
     if (error)
-        lg__json_string(&report->json, error < 0 ? "the threads could not be asked" : strerror_r(error, room, sizeof room));
+        lg__json_string(&report->json, error < 0 ? "the threads could not be asked" : strerror(error));
 }
 
 static const struct lg__field count_fields[] = {

@@ -1,4 +1,4 @@
-/* Structures of options that a program gives: they begin with their size, and grow at their ends. */
+/* Structures that a program gives: they begin with their size, and grow at their ends. */
 #ifndef LG_STORE_GIVEN_H
 #define LG_STORE_GIVEN_H
 

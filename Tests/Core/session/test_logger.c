@@ -282,9 +282,9 @@ static void body_mistakes(void *argument)
     EXPECT(lg_start(&options, &session) == LG_ERR_OPTION);
     EXPECT(told->calls == 1 && was_told("60 lg_start: app_id must have"));
     options.app_id = "org.example.logger";
-    options.size--; /* of another version, perhaps: nothing in it is known */
+    options.size = 4; /* nothing in it is known */
     EXPECT(lg_start(&options, &session) == LG_ERR_OPTION && told->calls == 1);
-    options.size++;
+    options.size = sizeof options;
     options.state_directory = "/proc/nowhere";
     EXPECT(lg_start(&options, &session) != LG_OK && told->calls == 2 && was_told("60 /proc/nowhere"));
     start();
