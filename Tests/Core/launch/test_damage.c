@@ -117,7 +117,7 @@ static void test_options(void **state)
     options.callbacks = LG_CALLBACKS_CALLER;
     options.hold = LG_HOLD_CUSTODY;
     check(LG_ERR_OPTION, &options, "custody on the caller's thread");
-    assert_int_equal(refused, 37);
+    assert_int_equal(refused, 36);
     /* Names. */
     lg_launch *launch;
     char longest[LG_NAME_MAX + 2];
