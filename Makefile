@@ -66,7 +66,7 @@ RUN_PROGRAMS = python3 -B Tests/Run/test_run.py Tools/.build/debug/launchguard b
 # prepared; a fleet in a database, on pages and at servers; Swift's own backtracer beside
 # LaunchGuard. As many at a time as there are cores, and the words of each together.
 BESIDE = test-backtracer-debug test-backtracer-release test-symbols test-servers test-export test-page test-fleet test-journal \
-	test-fleet-pages test-beyond test-cookbook test-swift-log
+	test-fleet-pages test-beyond test-cookbook test-swift-log test-compose
 RUN_BESIDE = $(HEEDING) $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
 SWIFT_DEBUG = Tools/.build/debug/launchguard-faults
 SWIFT_RELEASE = Tools/.build/release/launchguard-faults
@@ -159,6 +159,12 @@ test-export:
 
 test-servers:
 	python3 -B Tests/Export/test_servers.py $(WITH_TOOL) --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
+
+# Of the tests with the core, what needs the tool as well.
+test-compose:
+	COMPOSE_DUMP=build/gcc/Tests/Delivery/Report/compose-dump SECRETS=build/gcc/Tests/Delivery/Report/report-secrets \
+		FAULTS=build/gcc/Tools/Sources/CLaunchGuardFaults/launchguard-faults TOOL=Tools/.build/debug/launchguard \
+		python3 -B Tests/Delivery/Report/test_compose.py
 
 test-symbols:
 	python3 -B Tests/Symbols/test_symbols.py $(WITH_TOOL) $(WITH_PRELOAD) --swiftc $(SWIFT)c $(if $(LONG),--reports 1000)

@@ -97,21 +97,23 @@ def page():
             lines += ["", f"`{definition['pattern']}`"]
         if not definition.get("properties"):
             continue
-        lines += ["", "| field | type | unit | |", "|---|---|---|---|"]
+        lines += [""]
         for field, of in definition["properties"].items():
             shown = f"`{field}`" if field in definition.get("required", []) else f"*`{field}`*"
-            lines.append(f"| {shown} | {type_words(of)} | {units.get((name, field), '')} | {of.get('description', '')} |")
+            unit = units.get((name, field))
+            type_and_unit = type_words(of) + (f" ({unit})" if unit else "")
+            lines.append(f"- {shown}: {type_and_unit}. {of.get('description', '')}".rstrip())
     return "\n".join(wrapped(line) for line in lines) + "\n"
 
 
 def wrapped(line):
-    if line.startswith("|") or len(line) <= WIDTH:
+    if len(line) <= WIDTH:
         return line
     result, row = [], ""
     for word in line.split(" "):
         if row and len(row) + 1 + len(word) > WIDTH:
             result.append(row)
-            row = word
+            row = ("  " if line.startswith("- ") else "") + word
         else:
             row = f"{row} {word}" if row else word
     return "\n".join(result + [row])

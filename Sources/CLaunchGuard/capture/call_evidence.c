@@ -51,9 +51,9 @@ bool lg__capture_exits(void)
         uint64_t word = atomic_load(&crash->word);
         if (!lg__crash_next_is_open(lg__crash_state(word)))
             continue;
-        enum lg__in_handler place = crash->tid != self ? LG__IN_HANDLER_UNKNOWN
-                               : lg__crash_state(word) == LG__CRASH_LEFT ? LG__IN_HANDLER_NO
-                                                                         : place_of_caller(crash);
+        enum lg__in_handler place = crash->tid != self                         ? LG__IN_HANDLER_UNKNOWN
+                                    : lg__crash_state(word) == LG__CRASH_LEFT ? LG__IN_HANDLER_NO
+                                                                              : place_of_caller(crash);
         if (place == LG__IN_HANDLER_YES)
             return false;
         if (place == LG__IN_HANDLER_NO)

@@ -158,11 +158,6 @@ static bool is_of_program(const siginfo_t *info, const struct lg__arch_fault *fa
     return (fault->pc < (uint64_t)(uintptr_t)__ehdr_start || fault->pc >= (uint64_t)(uintptr_t)etext) && !lg__map_holds(info->si_addr);
 }
 
-static bool is_on(const stack_t *stack, uint64_t sp)
-{
-    return !(stack->ss_flags & SS_DISABLE) && sp - (uint64_t)(uintptr_t)stack->ss_sp < stack->ss_size;
-}
-
 bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext)
 {
     if (!lg__crash_recovers_often(signal) || info->si_signo != signal || info->si_code <= 0)
@@ -173,7 +168,7 @@ bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext)
     lg__arch_fault(ucontext, &context);
     if (!lg__earlier_is_function(&earlier) || earlier.flags & SA_RESETHAND || lg__crash_holder() || !lg__arch_thread_pointer_is_set() ||
         lg__recovering_is_inside(context.sp) || !is_of_program(info, &context) ||
-        !is_on(&((const ucontext_t *)ucontext)->uc_stack, (uint64_t)(uintptr_t)frame) ||
+        !lg__recovering_is_on(&((const ucontext_t *)ucontext)->uc_stack, (uint64_t)(uintptr_t)frame) ||
         !atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed))
         return false;
     const int error = errno;

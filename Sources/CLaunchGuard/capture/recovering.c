@@ -27,7 +27,7 @@ static bool is_open(const struct lg__recovering *note, uint64_t sp)
            lg__arch_interrupted_sp(note->ucontext) == note->sp;
 }
 
-static bool is_on(const stack_t *stack, uint64_t sp)
+bool lg__recovering_is_on(const stack_t *stack, uint64_t sp)
 {
     return !(stack->ss_flags & SS_DISABLE) && sp - (uint64_t)(uintptr_t)stack->ss_sp < stack->ss_size;
 }
@@ -36,7 +36,7 @@ void lg__recovering_enter(struct lg__recovering *note)
 {
     const stack_t *altstack = &((const ucontext_t *)note->ucontext)->uc_stack;
     note->self = note;
-    if (!is_on(altstack, (uint64_t)(uintptr_t)note) || is_open(inside.note, note->sp))
+    if (!lg__recovering_is_on(altstack, (uint64_t)(uintptr_t)note) || is_open(inside.note, note->sp))
         return;
     inside.stack_low = (uint64_t)(uintptr_t)altstack->ss_sp;
     inside.note = note;

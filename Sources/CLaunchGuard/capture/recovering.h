@@ -21,6 +21,9 @@ struct lg__recovering {
     uint32_t sequence;  /* of its crash, which has a record; 0: none */
 };
 
+/* The stack pointer is on this alternate stack. Handler. */
+bool lg__recovering_is_on(const stack_t *stack, uint64_t sp);
+
 /* The note is complete, and its handler is called next. Handler. */
 void lg__recovering_enter(struct lg__recovering *note);
 /* That handler has returned. Handler. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/items.h"
 #include "report/values.h"
 
 #define OF lg_crash_info
@@ -68,22 +69,13 @@ static void committed(struct lg__report *report, const void *of)
 
 #undef OF
 
+LG__READ(read_register, lg_reader_register, lg_register)
+
 static void registers(struct lg__report *report, const void *of)
 {
-    struct lg__json_list list = lg__json_list(&report->json);
+    static const struct lg__items items = { &lg__shape_register, "registers", false, read_register };
     lg_register cell;
-    (void)of;
-    for (uint32_t i = 0; i < 256; i++) {
-        lg_status status = lg_reader_register(report->reader, i, &cell);
-        if (!lg__report_has(report, status, "registers")) {
-            if (status == LG_ERR_DAMAGED && i < 255)
-                continue;
-            break;
-        }
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_register, &cell);
-    }
-    lg__json_list_end(&report->json, &list);
+    lg__items_write(report, &items, of, 256, &cell);
 }
 
 /* ---- notes ---- */
@@ -113,22 +105,13 @@ const struct lg__shape lg__shape_note = { "crash-note", LG__SENTENCE("A crash of
 
 #undef OF
 
+LG__READ(read_note, lg_reader_note, lg_note)
+
 static void notes(struct lg__report *report, const void *of)
 {
-    struct lg__json_list list = lg__json_list(&report->json);
+    static const struct lg__items items = { &lg__shape_note, "notes", false, read_note };
     lg_note note;
-    (void)of;
-    for (uint32_t i = 0; i < 65536; i++) {
-        lg_status status = lg_reader_note(report->reader, i, &note);
-        if (!lg__report_has(report, status, "notes")) {
-            if (status == LG_ERR_DAMAGED && i < 255)
-                continue;
-            break;
-        }
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_note, &note);
-    }
-    lg__json_list_end(&report->json, &list);
+    lg__items_write(report, &items, of, UINT32_MAX, &note);
 }
 
 /* ---- stacks ---- */
@@ -145,26 +128,16 @@ static lg_status frame_by_tables(struct lg__report *report, const void *of, uint
     return lg_reader_frame(report->reader, LG_STAGE_DWARF, index, ret_pc);
 }
 
-/* An x86 breakpoint has left the program counter after itself. */
-static bool is_past_breakpoint(struct lg__report *report, const lg_crash_info *crash)
-{
-    lg_register cell;
-    bool is_x86 = false;
-    for (uint32_t i = 0; !is_x86 && i < 256 && lg_reader_register(report->reader, i, &cell) == LG_OK; i++)
-        is_x86 = strcmp(cell.name, "rip") == 0;
-    return is_x86 && crash->kind == LG_CRASH_BREAKPOINT;
-}
-
 static void frame_pointer_stack(struct lg__report *report, const void *of)
 {
-    struct lg__walk walk = { .part = "frame-pointers stack", .pc = frame_by_pointers, .is_top_exact = !is_past_breakpoint(report, of) };
+    struct lg__walk walk = { .part = "frame-pointers stack", .pc = frame_by_pointers, .is_top_exact = !lg__report_is_past_breakpoint(report->reader, of) };
     if (lg__report_has(report, lg_reader_stack(report->reader, LG_STAGE_FRAMES, &walk.info), walk.part))
         lg__report_stack(report, &walk);
 }
 
 static void dwarf_stack(struct lg__report *report, const void *of)
 {
-    struct lg__walk walk = { .part = "dwarf stack", .pc = frame_by_tables, .is_top_exact = !is_past_breakpoint(report, of) };
+    struct lg__walk walk = { .part = "dwarf stack", .pc = frame_by_tables, .is_top_exact = !lg__report_is_past_breakpoint(report->reader, of) };
     if (lg__report_has(report, lg_reader_stack(report->reader, LG_STAGE_DWARF, &walk.info), walk.part))
         lg__report_stack(report, &walk);
 }
@@ -204,18 +177,14 @@ const struct lg__shape lg__shape_message = { "message", LG__SENTENCE("A text fro
 
 #undef OF
 
+LG__READ(read_message, lg_reader_message, lg_message)
+
 static void messages(struct lg__report *report, const void *of)
 {
-    struct lg__json_list list = lg__json_list(&report->json);
+    static const struct lg__items items = { &lg__shape_message, "messages", false, read_message };
     lg_message *message = malloc(sizeof *message);
-    (void)of;
-    for (uint32_t i = 0; message && i < 64; i++) {
-        if (!lg__report_has(report, lg_reader_message(report->reader, i, message), "messages"))
-            break;
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_message, message);
-    }
-    lg__json_list_end(&report->json, &list);
+    if (message)
+        lg__items_write(report, &items, of, 64, message);
     free(message);
 }
 

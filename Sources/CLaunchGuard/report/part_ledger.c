@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "launchguard/repair.h"
+#include "report/items.h"
 #include "report/values.h"
 
 /* A context, and where it stands in the ledger. */
@@ -73,42 +74,28 @@ static void mode_name(struct lg__report *report, const void *of)
     lg__json_string(&report->json, lg_launch_mode_name(((const struct context *)of)->info.mode));
 }
 
-/* What comes after item `index`, of `most`; false: no more. A damaged item is left out. */
-static bool is_there(struct lg__report *report, lg_status status, const char *part, uint32_t index, uint32_t most, bool *ret_goes_on)
+static lg_status read_rung(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
 {
-    bool has = lg__report_has(report, status, part);
-    *ret_goes_on = has || (status == LG_ERR_DAMAGED && index + 1 < most && index < 255);
-    return has;
+    return lg_reader_ledger_rung(report->reader, ((const struct context *)of)->index, index, ret_item);
+}
+
+static lg_status read_suspect(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
+{
+    return lg_reader_ledger_suspect(report->reader, ((const struct context *)of)->index, index, ret_item);
 }
 
 static void ladder(struct lg__report *report, const void *of)
 {
-    struct lg__json_list list = lg__json_list(&report->json);
+    static const struct lg__items items = { &lg__shape_rung, "ladder", true, read_rung };
     lg_ledger_rung rung;
-    bool goes_on = true;
-    lg__json_list_begin(&report->json, &list);
-    for (uint32_t i = 0; goes_on && i < 64; i++) {
-        if (!is_there(report, lg_reader_ledger_rung(report->reader, ((const struct context *)of)->index, i, &rung), "ladder", i, 64, &goes_on))
-            continue;
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_rung, &rung);
-    }
-    lg__json_list_end(&report->json, &list);
+    lg__items_write(report, &items, of, 64, &rung);
 }
 
 static void suspects(struct lg__report *report, const void *of)
 {
-    struct lg__json_list list = lg__json_list(&report->json);
+    static const struct lg__items items = { &lg__shape_suspect, "suspects", true, read_suspect };
     lg_ledger_suspect suspect;
-    bool goes_on = true;
-    lg__json_list_begin(&report->json, &list);
-    for (uint32_t i = 0; goes_on && i < 64; i++) {
-        if (!is_there(report, lg_reader_ledger_suspect(report->reader, ((const struct context *)of)->index, i, &suspect), "suspects", i, 64, &goes_on))
-            continue;
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_suspect, &suspect);
-    }
-    lg__json_list_end(&report->json, &list);
+    lg__items_write(report, &items, of, 64, &suspect);
 }
 
 static void finish(struct lg__report *report, const void *of)
@@ -329,41 +316,37 @@ static void start_faults(struct lg__report *report, const void *of)
         lg__table_object(report, &lg__shape_start_faults, of);
 }
 
-static void contexts(struct lg__report *report, const void *of)
+static lg_status read_context(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
 {
     const struct ledger *ledger = of;
-    const uint32_t count = ledger->info.context_count;
-    struct lg__json_list list = lg__json_list(&report->json);
-    struct context context = { .index = 0 };
-    bool goes_on = true;
-    lg__json_list_begin(&report->json, &list);
-    for (; goes_on && context.index < count; context.index++) {
-        context.info.size = sizeof context.info;
-        if (!is_there(report, lg_reader_ledger_context(report->reader, context.index, &context.info), "contexts", context.index, count, &goes_on))
-            continue;
-        if (ledger->names)
-            memcpy(ledger->names[context.index], context.info.name, sizeof *ledger->names);
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_ledger_context, &context);
-    }
-    lg__json_list_end(&report->json, &list);
+    struct context *context = ret_item;
+    context->index = index;
+    context->info.size = sizeof context->info;
+    const lg_status status = lg_reader_ledger_context(report->reader, index, &context->info);
+    if (status == LG_OK && ledger->names)
+        memcpy(ledger->names[index], context->info.name, sizeof *ledger->names);
+    return status;
+}
+
+static lg_status read_entry(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
+{
+    (void)of;
+    return lg_reader_timeline(report->reader, index, &((struct entry *)ret_item)->entry);
+}
+
+static void contexts(struct lg__report *report, const void *of)
+{
+    static const struct lg__items items = { &lg__shape_ledger_context, "contexts", true, read_context };
+    struct context context;
+    lg__items_write(report, &items, of, ((const struct ledger *)of)->info.context_count, &context);
 }
 
 static void timeline(struct lg__report *report, const void *of)
 {
+    static const struct lg__items items = { &lg__shape_entry, "timeline", true, read_entry };
     const struct ledger *ledger = of;
-    const uint32_t count = ledger->info.timeline_count;
-    struct lg__json_list list = lg__json_list(&report->json);
     struct entry entry = { .names = ledger->names, .name_count = ledger->names ? ledger->info.context_count : 0 };
-    bool goes_on = true;
-    lg__json_list_begin(&report->json, &list);
-    for (uint32_t i = 0; goes_on && i < count; i++) {
-        if (!is_there(report, lg_reader_timeline(report->reader, i, &entry.entry), "timeline", i, count, &goes_on))
-            continue;
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_entry, &entry);
-    }
-    lg__json_list_end(&report->json, &list);
+    lg__items_write(report, &items, of, ledger->info.timeline_count, &entry);
 }
 
 static void uncounted(struct lg__report *report, const void *of)

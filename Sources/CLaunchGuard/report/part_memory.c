@@ -312,11 +312,33 @@ void lg__report_stack_stretches(struct lg__report *report, const void *crash)
  * ones are. */
 #define POSSIBLE_FRAMES 64u
 #define POSSIBLE_BYTES 65536u
+/* No line of a map is as short: "0-1 r-xp 0 0 0" and its end. */
+#define LINE_LEAST 8u
 
-static bool is_code(const struct map *map, uint64_t address)
+/* Where the map has code. It is asked for each word of the stack, and parsed once. */
+struct code {
+    uint64_t (*ranges)[2]; /* start, and the address after the last one; from malloc() */
+    size_t count;
+};
+
+static struct code code_of(const struct map *map)
 {
+    struct code code = { .ranges = malloc((map->size + 1) * sizeof *code.ranges / LINE_LEAST + sizeof *code.ranges) };
     struct mapping mapping;
-    return mapping_at(map, address, &mapping) && strchr(mapping.permissions, 'x');
+    for (size_t at = 0; code.ranges && map_next(map, &at, &mapping);)
+        if (strchr(mapping.permissions, 'x')) {
+            code.ranges[code.count][0] = mapping.start;
+            code.ranges[code.count++][1] = mapping.end;
+        }
+    return code;
+}
+
+static bool is_code(const struct code *code, uint64_t address)
+{
+    for (size_t i = 0; i < code->count; i++)
+        if (address >= code->ranges[i][0] && address < code->ranges[i][1])
+            return true;
+    return false;
 }
 
 static bool is_walked(struct lg__report *report, uint64_t pc)
@@ -342,7 +364,7 @@ static bool came_to_an_end(struct lg__report *report)
 }
 
 /* The words that point into code of a module. */
-static void write_possible(struct lg__report *report, const struct map *map, const uint8_t *bytes, const lg_memory_info *info)
+static void write_possible(struct lg__report *report, const struct code *code, const uint8_t *bytes, const lg_memory_info *info)
 {
     struct lg__json_list list = lg__json_list(&report->json);
     const size_t size = info->size < POSSIBLE_BYTES ? info->size : POSSIBLE_BYTES;
@@ -351,7 +373,7 @@ static void write_possible(struct lg__report *report, const struct map *map, con
     for (size_t at = (8 - info->start % 8) % 8; at + 8 <= size && found < POSSIBLE_FRAMES; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof word);
-        if ((found && word == last) || !lg__report_is_in_module(report, word - 1) || !is_code(map, word - 1))
+        if ((found && word == last) || !lg__report_is_in_module(report, word - 1) || !is_code(code, word - 1))
             continue;
         last = word;
         found++;
@@ -370,14 +392,16 @@ void lg__report_possible_frames(struct lg__report *report, const void *of)
     struct map map;
     if (came_to_an_end(report) || !map_open(report, &map))
         return;
+    struct code code = code_of(&map);
     for (uint32_t i = 0; i < 65536 && lg_reader_memory(report->reader, i, &info) == LG_OK; i++) {
         if (info.tid != crash->tid)
             continue;
         uint8_t *bytes = read_bytes(report, i, &info);
         if (bytes)
-            write_possible(report, &map, bytes, &info);
+            write_possible(report, &code, bytes, &info);
         free(bytes);
         break;
     }
+    free(code.ranges);
     free(map.text);
 }

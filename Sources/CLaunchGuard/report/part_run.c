@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/items.h"
 #include "report/values.h"
 
 #define MODULES_MAX 65536u
@@ -248,21 +249,14 @@ const struct lg__shape lg__shape_context = { "run-context", LG__SENTENCE("One co
 
 #undef OF
 
+LG__READ(read_context, lg_reader_run_context, lg_run_context)
+
 void lg__report_contexts(struct lg__report *report, const void *of)
 {
-    struct lg__json_list list = lg__json_list(&report->json);
+    static const struct lg__items items = { &lg__shape_context, "contexts", true, read_context };
     lg_run_context context;
-    (void)of;
-    if (!report->has_run)
-        return;
-    lg__json_list_begin(&report->json, &list);
-    for (uint32_t i = 0; i < report->run.context_count && i < 256; i++) {
-        if (!lg__report_has(report, lg_reader_run_context(report->reader, i, &context), "contexts"))
-            continue;
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_context, &context);
-    }
-    lg__json_list_end(&report->json, &list);
+    if (report->has_run)
+        lg__items_write(report, &items, of, report->run.context_count, &context);
 }
 
 /* ---- system ---- */

@@ -1,6 +1,9 @@
 /* Walks of stacks, and the module of each frame. */
 #include "report/parts.h"
 
+#include <string.h>
+
+#include "report/items.h"
 #include "report/values.h"
 
 /* A frame while it is written. */
@@ -50,12 +53,27 @@ const struct lg__shape lg__shape_frame = { "frame", LG__SENTENCE("One call."), f
 
 #undef OF
 
-void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact)
+bool lg__report_is_past_breakpoint(lg_reader *reader, const lg_crash_info *crash)
+{
+    lg_register cell;
+    for (uint32_t i = 0; crash->kind == LG_CRASH_BREAKPOINT && i < 256 && lg_reader_register(reader, i, &cell) == LG_OK; i++)
+        if (strcmp(cell.name, "rip") == 0)
+            return true;
+    return false;
+}
+
+static struct frame frame_at(const struct lg__report *report, uint64_t pc, bool exact)
 {
     struct frame frame = { .address = pc, .lookup = exact ? pc : pc - 1 };
     frame.module = module_at(report, frame.lookup);
     if (frame.module)
         frame.file_address = frame.lookup - frame.module->bias;
+    return frame;
+}
+
+void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact)
+{
+    const struct frame frame = frame_at(report, pc, exact);
     lg__table_object(report, &lg__shape_frame, &frame);
 }
 
@@ -64,24 +82,24 @@ void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact)
 static const char *const methods[] = { [LG_STAGE_FRAMES] = "frame-pointers", [LG_STAGE_DWARF] = "dwarf" };
 const struct lg__names lg__names_method = { "stack-method", LG__SENTENCE("How a stack was walked."), methods, LG_STAGE_DWARF + 1, "unknown" };
 
+static lg_status read_frame(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
+{
+    const struct lg__walk *walk = of;
+    uint64_t pc;
+    const lg_status status = report->frames_left ? walk->pc(report, walk->of, index, &pc) : LG_ERR_NOT_FOUND;
+    if (status == LG_OK) {
+        report->frames_left--;
+        *(struct frame *)ret_item = frame_at(report, pc, index == 0 && walk->is_top_exact);
+    }
+    return status;
+}
+
 static void frames(struct lg__report *report, const void *of)
 {
     const struct lg__walk *walk = of;
-    struct lg__json_list list = lg__json_list(&report->json);
-    uint64_t pc;
-    lg__json_list_begin(&report->json, &list);
-    for (uint32_t i = 0; i < walk->info.stored && report->frames_left; i++) {
-        lg_status status = walk->pc(report, walk->of, i, &pc);
-        if (!lg__report_has(report, status, walk->part)) {
-            if (status == LG_ERR_DAMAGED && i < 255)
-                continue;
-            break;
-        }
-        report->frames_left--;
-        lg__json_item(&report->json, &list);
-        lg__report_frame(report, pc, i == 0 && walk->is_top_exact);
-    }
-    lg__json_list_end(&report->json, &list);
+    const struct lg__items items = { &lg__shape_frame, walk->part, true, read_frame };
+    struct frame frame;
+    lg__items_write(report, &items, of, walk->info.stored, &frame);
 }
 
 static void omitted(struct lg__report *report, const void *of)

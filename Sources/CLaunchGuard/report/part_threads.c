@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/items.h"
 #include "report/values.h"
 
 /* Whose threads: those of the selected crash (0), or of a snapshot. */
@@ -12,12 +13,6 @@ typedef unsigned thread_owner;
 static lg_status get_thread(struct lg__report *report, thread_owner owner, uint32_t index, lg_thread_info *ret)
 {
     return owner ? lg_reader_snapshot_thread(report->reader, owner, index, ret) : lg_reader_thread(report->reader, index, ret);
-}
-
-static lg_status get_register(struct lg__report *report, thread_owner owner, uint32_t thread, uint32_t index, lg_register *ret)
-{
-    return owner ? lg_reader_snapshot_register(report->reader, owner, thread, index, ret)
-                 : lg_reader_thread_register(report->reader, thread, index, ret);
 }
 
 static lg_status get_stack(struct lg__report *report, thread_owner owner, uint32_t thread, lg_stack_info *ret)
@@ -62,18 +57,21 @@ static void blocked(struct lg__report *report, const void *of)
     lg__json_list_end(&report->json, &list);
 }
 
+static lg_status read_register(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
+{
+    const struct thread *thread = of;
+    return thread->owner ? lg_reader_snapshot_register(report->reader, thread->owner, thread->index, index, ret_item)
+                         : lg_reader_thread_register(report->reader, thread->index, index, ret_item);
+}
+
 static void registers(struct lg__report *report, const void *of)
 {
     const struct thread *thread = of;
-    struct lg__json_list list = lg__json_list(&report->json);
+    char part[48];
+    const struct lg__items items = { &lg__shape_register, part, false, read_register };
     lg_register cell;
-    for (uint32_t i = 0; i < thread->info.register_count && i < 256; i++) {
-        if (get_register(report, thread->owner, thread->index, i, &cell) != LG_OK)
-            break;
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_register, &cell);
-    }
-    lg__json_list_end(&report->json, &list);
+    snprintf(part, sizeof part, "registers of thread %d", (int)thread->info.tid);
+    lg__items_write(report, &items, of, thread->info.register_count, &cell);
 }
 
 static void stack(struct lg__report *report, const void *of)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "launchguard/annotate.h"
+#include "report/items.h"
 #include "report/values.h"
 
 /* ---- what is redacted ---- */
@@ -267,40 +268,25 @@ const struct lg__shape lg__shape_deadline = { "deadline", LG__SENTENCE("A job wi
 
 #undef OF
 
+LG__READ(read_heart, lg_reader_heart, lg_heart_info)
+LG__READ(read_deadline, lg_reader_deadline, lg_deadline_info)
+
 void lg__report_hearts(struct lg__report *report, const void *of)
 {
-    struct lg__json_list list = lg__json_list(&report->json);
+    static const struct lg__items items = { &lg__shape_heart, "pulse", false, read_heart };
     lg_heart_info heart;
-    (void)of;
-    for (uint32_t i = 0; i < 256; i++) {
-        lg_status status = lg_reader_heart(report->reader, i, &heart);
-        bool has = lg__report_has(report, status, "pulse");
-        if ((!has && status != LG_ERR_DAMAGED) || !lg__report_wants(report, LG_REPORT_PULSE))
-            break;
-        if (!has)
-            continue;
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_heart, &heart);
-    }
-    lg__json_list_end(&report->json, &list);
+    if (lg__report_wants(report, LG_REPORT_PULSE))
+        lg__items_write(report, &items, of, 256, &heart);
+    else
+        lg__report_has(report, lg_reader_heart(report->reader, 0, &heart), "pulse");
 }
 
 void lg__report_deadlines(struct lg__report *report, const void *of)
 {
-    struct lg__json_list list = lg__json_list(&report->json);
+    static const struct lg__items items = { &lg__shape_deadline, "pulse", false, read_deadline };
     lg_deadline_info deadline;
-    (void)of;
-    for (uint32_t i = 0; lg__report_wants(report, LG_REPORT_PULSE) && i < 256; i++) {
-        lg_status status = lg_reader_deadline(report->reader, i, &deadline);
-        bool has = lg__report_has(report, status, "pulse");
-        if (!has && status != LG_ERR_DAMAGED)
-            break;
-        if (!has)
-            continue;
-        lg__json_item(&report->json, &list);
-        lg__table_object(report, &lg__shape_deadline, &deadline);
-    }
-    lg__json_list_end(&report->json, &list);
+    if (lg__report_wants(report, LG_REPORT_PULSE))
+        lg__items_write(report, &items, of, 256, &deadline);
 }
 
 /* ---- standard error ---- */

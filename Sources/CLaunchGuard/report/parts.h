@@ -43,6 +43,9 @@ void lg__report_other_crashes(struct lg__report *report, const void *of);
 /* The address is a return address: the byte before it is looked up; or exactly that of an
  * instruction. */
 void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact);
+/* Whether a breakpoint instruction of x86 has left the program counter of the selected crash after
+ * itself. */
+bool lg__report_is_past_breakpoint(lg_reader *reader, const lg_crash_info *crash);
 /* Whether the modules have code there. */
 bool lg__report_is_in_module(const struct lg__report *report, uint64_t address);
 

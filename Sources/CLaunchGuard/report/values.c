@@ -15,15 +15,22 @@ void lg__values_number(struct lg__report *report, uint64_t number)
         lg__json_unsigned(&report->json, number);
 }
 
-void lg__values_time(struct lg__report *report, uint64_t wall_ns)
+bool lg__values_time_text(uint64_t wall_ns, char ret_text[LG__TIME_BYTES])
 {
-    char day[32], text[64];
+    char day[32];
     struct tm parts;
     time_t seconds = (time_t)(wall_ns / 1000000000);
     if (!wall_ns || !gmtime_r(&seconds, &parts) || !strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts))
-        return;
-    snprintf(text, sizeof text, "%s.%09" PRIu64 "Z", day, wall_ns % 1000000000);
-    lg__json_string(&report->json, text);
+        return false;
+    snprintf(ret_text, LG__TIME_BYTES, "%s.%09" PRIu64 "Z", day, wall_ns % 1000000000);
+    return true;
+}
+
+void lg__values_time(struct lg__report *report, uint64_t wall_ns)
+{
+    char text[LG__TIME_BYTES];
+    if (lg__values_time_text(wall_ns, text))
+        lg__json_string(&report->json, text);
 }
 
 void lg__values_moment(struct lg__report *report, uint64_t monotonic_ns)

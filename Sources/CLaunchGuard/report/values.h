@@ -14,6 +14,9 @@ const char *lg__values_code_name(int number, int code);
 
 void lg__values_number(struct lg__report *report, uint64_t number);
 void lg__values_kind(struct lg__report *report, lg_crash_kind kind);
+/* ISO 8601 of nanoseconds since 1970, in UTC; false for 0. */
+#define LG__TIME_BYTES 64u
+bool lg__values_time_text(uint64_t wall_ns, char ret_text[LG__TIME_BYTES]);
 /* Nothing for 0. */
 void lg__values_time(struct lg__report *report, uint64_t wall_ns);
 /* The time of a moment on the run's monotonic clock; nothing where it is not known. */

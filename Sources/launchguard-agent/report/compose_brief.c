@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/json_words.h"
+#include "report/parts.h"
 #include "report/values.h"
 #include "store/format_report.h"
 
@@ -45,16 +46,6 @@ static uint32_t innermost(const lg_stack_info *info, struct frames *frames)
     return count < FRAMES_MAX ? count : FRAMES_MAX;
 }
 
-/* Whether a breakpoint instruction of x86 has left the program counter behind itself. */
-static bool is_past_breakpoint(lg_reader *reader, const lg_crash_info *crash)
-{
-    lg_register cell;
-    for (uint32_t i = 0; crash->kind == LG_CRASH_BREAKPOINT && i < 256 && lg_reader_register(reader, i, &cell) == LG_OK; i++)
-        if (strcmp(cell.name, "rip") == 0)
-            return true;
-    return false;
-}
-
 static void crashed_frames(lg_reader *reader, const lg_crash_info *crash, struct frames *frames)
 {
     lg_stack_choice choice;
@@ -68,7 +59,7 @@ static void crashed_frames(lg_reader *reader, const lg_crash_info *crash, struct
             return;
         }
     }
-    bool exact = !is_past_breakpoint(reader, crash);
+    bool exact = !lg__report_is_past_breakpoint(reader, crash);
     uint32_t count = innermost(&info, frames);
     for (uint32_t i = 0; i < count && lg_reader_frame(reader, choice.stage, i, &pc) == LG_OK; i++)
         add_frame(frames, pc, i == 0 && exact);

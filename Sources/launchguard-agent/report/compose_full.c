@@ -1,6 +1,7 @@
 /* The full part: what `launchguard inspect --json --no-symbols` writes, with these differences.
  * - Left out: the memory map and what follows from it, memory around the crash, standard error.
- * - `path` is empty, and `report` holds what the brief part says of the report itself.
+ * - `path` is empty, and `report` holds what the brief part says of the report itself, the
+ *   fingerprint among it.
  * - Home directories are "~". Of the breadcrumbs there are the newest 200.
  * - A number above INT64_MAX is left out; only a damaged file has one. */
 #include <stdlib.h>
@@ -76,7 +77,7 @@ char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_byt
     char *member = report_member(facts);
     struct text text = { .bytes = malloc(LG__REPORT_FULL_MAX + 1) };
     lg_report_options options = LG_REPORT_OPTIONS_INIT;
-    options.left_out = LG_REPORT_STANDARD_ERROR | LG_REPORT_MEMORY;
+    options.left_out = LG_REPORT_STANDARD_ERROR | LG_REPORT_MEMORY | LG_REPORT_FINGERPRINT;
     options.for_sending = 1;
     options.keep_home = facts->keep_home;
     options.breadcrumbs = BREADCRUMBS_MAX;

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "report/home.h"
 #include "report/json.h"
+#include "report/values.h"
 
 void put(json_t *object, const char *key, json_t *value)
 {
@@ -82,11 +82,6 @@ json_t *words_short_address(uint64_t address)
 
 json_t *words_time(uint64_t ns)
 {
-    char day[32], text[64];
-    struct tm parts;
-    time_t seconds = (time_t)(ns / 1000000000);
-    if (!ns || !gmtime_r(&seconds, &parts) || !strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts))
-        return NULL;
-    snprintf(text, sizeof text, "%s.%09" PRIu64 "Z", day, ns % 1000000000);
-    return json_string(text);
+    char text[LG__TIME_BYTES];
+    return lg__values_time_text(ns, text) ? json_string(text) : NULL;
 }
