@@ -8,6 +8,7 @@
  * the program. */
 #include "capture/internal.h"
 #include "capture/watch_thread.h"
+#include "os/fault_point.h"
 
 #include <pthread.h>
 
@@ -18,7 +19,8 @@ static _Atomic int32_t waiting[THREADS_MAX];
 
 /* The thread is ours; and it waits now. Between its waits it may run code of the program: a crash
  * there is one of the program, on that thread. */
-static __thread bool is_own __attribute__((tls_model("initial-exec"))), is_exempt __attribute__((tls_model("initial-exec")));
+static __thread bool is_own __attribute__((tls_model("initial-exec"))), is_exempt __attribute__((tls_model("initial-exec"))),
+    is_alone __attribute__((tls_model("initial-exec")));
 
 /* A wait looks this often whether the first thread has ended. */
 #define LOOK_NS UINT64_C(100000000)
@@ -78,30 +80,44 @@ bool lg__own_threads_exempt(int32_t tid)
     return false;
 }
 
-static bool is_of_program(int32_t tid)
+struct look {
+    bool (*ends_first)(int32_t tid); /* that thread, not this one, ends the process */
+    bool found;
+};
+
+static bool look_at_thread(uint32_t number, void *argument)
 {
-    return tid != lg__os_tid() && tid != lg__os_pid() && !lg__own_threads_exempt(tid);
+    struct look *look = argument;
+    const int32_t tid = (int32_t)number;
+    look->found = tid != lg__os_tid() && tid != lg__os_pid() && look->ends_first(tid);
+    return !look->found;
 }
 
-static bool look_for_program(uint32_t number, void *argument)
+static bool is_last(bool (*ends_first)(int32_t tid))
 {
-    bool *found = argument;
-    *found = is_of_program((int32_t)number);
-    return !*found;
-}
-
-bool lg__capture_alone(void)
-{
-    bool found = false;
-    if ((!is_own && lg__memory_walker != LG__WALKER_WATCH) || !lg__os_first_thread_ended())
+    struct look look = { ends_first, false };
+    if (!lg__os_first_thread_ended())
         return false;
     /* not by the descriptor of the handler, which may be reading it */
     int directory = lg__os_open(-1, "/proc/self/task");
     if (directory < 0)
         return false;
-    long count = lg__os_list_numbers(directory, look_for_program, &found);
+    long count = lg__os_list_numbers(directory, look_at_thread, &look);
     lg__os_close(directory);
-    return count > 0 && !found;
+    return count > 0 && !look.found;
+}
+
+static bool is_of_program(int32_t tid)
+{
+    return !lg__own_threads_exempt(tid);
+}
+
+bool lg__capture_alone(void)
+{
+    /* for good: no thread is left that could make one of the program's */
+    if (!is_alone && is_own)
+        is_alone = is_last(is_of_program);
+    return is_alone;
 }
 
 void lg__capture_sleep(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
@@ -119,6 +135,7 @@ bool lg__capture_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
     lg__capture_exempt();
     while (!alone && passed < timeout_ns && __atomic_load_n(word, __ATOMIC_SEQ_CST) == seen) {
         lg__os_futex_wait(word, seen, timeout_ns - passed < LOOK_NS ? timeout_ns - passed : LOOK_NS);
+        LG_FAULT_POINT("own thread: looks");
         alone = lg__capture_alone();
         passed = lg__os_clock_ns(CLOCK_MONOTONIC) - begun;
     }
@@ -141,9 +158,15 @@ static void end_as_first_thread(bool known_to_libc)
         lg__os_exit(signal ? 128 + signal : status >> 8);
 }
 
+/* A thread that libc knows ends the process by itself, and calls the exit handlers. */
+static bool is_known_to_libc(int32_t tid)
+{
+    return atomic_load(&never_asked) != tid;
+}
+
 void lg__capture_end_if_alone(void)
 {
-    if (lg__capture_alone())
+    if (is_last(is_known_to_libc))
         end_as_first_thread(false);
 }
 

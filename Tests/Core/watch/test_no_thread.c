@@ -1,4 +1,5 @@
-/* A session has no thread until there is something to watch. */
+/* A session has no thread until there is something to watch. The process ends through libc where a
+ * thread of libc waits beside the watch thread. */
 #include "ending_program.h"
 
 #include <errno.h>
@@ -251,12 +252,64 @@ static void test_handler_unwatched(void **state)
     newest_crash(LG_STAGE_DONE);
 }
 
+/* ---- a thread of libc waits where the watch thread looks ---- */
+
+static atomic_int looks;
+
+static bool first_thread_has_ended(void)
+{
+    return lg__os_first_thread_ended();
+}
+
+static void hold_until_watched(const char *point)
+{
+    if (strcmp(point, "watch: sleeps") == 0 && first_thread_has_ended() && count_threads() == 3)
+        atomic_fetch_add(&looks, 1);
+    if (strcmp(point, "own thread: looks") == 0 && first_thread_has_ended())
+        wait_until(atomic_load(&looks) >= 2);
+}
+
+static void hears(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)launch, (void)status, (void)user;
+}
+
+static void marks_the_exit(void)
+{
+    lg_annotate(session, "exit", "handlers ran");
+}
+
+static void body_ends_by_its_threads(void *argument)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_launch *launch;
+    options.on_status = hears;
+    options.window_ms = 86400000;
+    session = start_session();
+    atexit(marks_the_exit);
+    lg__fault_hook = hold_until_watched;
+    EXPECT(lg_launch_prepare(session, "main", &options, &launch) == LG_OK && lg_launch_begin(launch) == LG_OK);
+    pthread_exit(argument);
+}
+
+/* The watch thread calls no exit handler, so it leaves the end to the thread of libc that waits. */
+static void test_libc_ends(void **state)
+{
+    lg_annotation annotation;
+    (void)state;
+    expect_exit(body_ends_by_its_threads, NULL, 0);
+    assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_annotation(reader, 0, &annotation), LG_OK);
+    lg_reader_close(reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_alone), WITH_STATE(test_comes_and_goes), WITH_STATE(test_window), WITH_STATE(test_dies_of_a_request),
         WITH_STATE(test_crashes_at_once), WITH_STATE(test_refused),
-        WITH_STATE(test_handler_unwatched),
+        WITH_STATE(test_handler_unwatched), WITH_STATE(test_libc_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
