@@ -66,7 +66,7 @@ class Page(unittest.TestCase):
         rows = set(re.findall(r"\| (\d+) \| ([\w. -]+) (?=\|)", page.PAGE.read_text(encoding="utf-8")))
         text = headers()
         for table in ("LG_END_TABLE", "LG_CRASH_TABLE"):
-            values = re.findall(r"X\(LG_\w+, (\d+), \"([^\"]+)\"\)", text.split("#define " + table)[1].split("typedef")[0])
+            values = re.findall(r"X\(LG_\w+, (\d+), \"([^\"]+)\"[,)]", text.split("#define " + table)[1].split("typedef")[0])
             self.assertGreater(len(values), 10)
             self.assertEqual(set(values) - rows, set(), table)
         classes = re.findall(r"X\(LG_GUARD_\w+, (\d+), \"([^\"]+)\", \"", text)

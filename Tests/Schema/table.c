@@ -1,7 +1,8 @@
-/* The table of fields as JSON: an object of shapes, and one of names. `make_schema.py` reads it. */
+/* The table of fields as JSON: shapes, names and kinds of crash. `test_schema.py` reads it. */
 #include <stdio.h>
 #include <string.h>
 
+#include "launchguard/record.h"
 #include "report/table.h"
 
 static void string(const char *text)
@@ -67,6 +68,14 @@ static void write_field(const struct lg__field *field)
     putchar('}');
 }
 
+static const struct {
+    const char *name, *sentence;
+} kinds[] = {
+#define KIND(identifier, value, name, sentence) { name, sentence },
+    LG_CRASH_TABLE(KIND)
+#undef KIND
+};
+
 int main(void)
 {
     printf("{\"shapes\": [");
@@ -97,6 +106,12 @@ int main(void)
         if (names->other && names->other[0])
             printf("%s\"%s\"", comma, names->other);
         printf("]}");
+    }
+    printf("], \"kinds\": [");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        printf("%s\n  {\"name\": \"%s\", \"sentence\": ", i ? "," : "", kinds[i].name);
+        string(kinds[i].sentence);
+        putchar('}');
     }
     printf("]}\n");
     return 0;

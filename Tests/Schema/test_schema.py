@@ -50,12 +50,26 @@ def names_schema(names):
     return {"description": names["sentence"], "type": "string"} | ({} if names["isOpen"] else {"enum": list(dict.fromkeys(names["names"]))})
 
 
+def kind_schema():
+    kinds = [{"const": kind["name"], "description": kind["sentence"]} for kind in TABLE["kinds"]]
+    return {"description": "The kind of a crash, by its signal, code, address and message; one of a later version is `kind` and its number.",
+            "anyOf": kinds + [{"type": "string", "pattern": "^kind [0-9]+$"}]}
+
+
+def finer_kinds():
+    """Those of the tool alone; a word that a record can have keeps its sentence."""
+    sentences = {kind["name"]: kind["sentence"] for kind in TABLE["kinds"]}
+    reason = TOOL["$defs"]["crash-reason"]
+    return reason | {"anyOf": [{"const": choice["const"], "description": sentences.get(choice["const"]) or choice["description"]} for choice in reason["anyOf"]]}
+
+
 def schema():
     definitions = {shape["name"]: shape_schema(shape) for shape in TABLE["shapes"]}
     definitions |= {names["name"]: names_schema(names) for names in TABLE["names"]}
+    definitions["crash-kind"] = kind_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": TOOL["title"], "description": TOOL["description"],
-        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in TOOL["lines"]], "$defs": definitions | TOOL["$defs"],
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in TOOL["lines"]], "$defs": definitions | TOOL["$defs"] | {"crash-reason": finer_kinds()},
     }
 
 
@@ -93,6 +107,8 @@ def page():
         known = next((names["names"] for names in TABLE["names"] if names["name"] == name and names["isOpen"]), None)
         if known:
             lines += ["", ", ".join(f"`{value}`" for value in known)]
+        if "anyOf" in definition:
+            lines += ["", *(f"- {type_words(choice)}: {choice['description']}" for choice in definition["anyOf"] if "const" in choice)]
         if "pattern" in definition:
             lines += ["", f"`{definition['pattern']}`"]
         if not definition.get("properties"):
@@ -147,10 +163,17 @@ class Made(unittest.TestCase):
         definitions = set(json.loads(text)["$defs"])
         self.assertEqual(set(re.findall(r'"#/\$defs/([^"]+)"', text)) - definitions, set())
 
+    def test_every_finer_kind_is_one_of_the_library_for_swift(self):
+        code = (ROOT / "Sources/LaunchGuardReports/Crash+Reason.swift").read_text()
+        self.assertEqual({choice["const"] for choice in TOOL["$defs"]["crash-reason"]["anyOf"]}, set(re.findall(r'"(trap\.[\w.]+\w)"', code)))
+
     def test_every_field_has_a_sentence(self):
         for shape in TABLE["shapes"]:
             for field in shape["fields"]:
                 self.assertRegex(field["sentence"], r"^[A-Z0-9].*\.$", f"{shape['name']}.{field['name']}")
+        self.assertGreater(len(TABLE["kinds"]), 50)
+        for kind in TABLE["kinds"]:
+            self.assertRegex(kind["sentence"], r"^[A-Z].*\.$", kind["name"])
 
 
 if __name__ == "__main__":

@@ -363,7 +363,7 @@ static const struct lg__field verdict_fields[] = {
     FIELD(SIGNAL_IF, "signal", signal, "", "For a crash or a termination."),
     MAY_BE("exitCode", verdict_exit_code, "integer", "", "The status that the program gave to exit()."),
     MAY_BE("signalCode", signal_code, "integer", "", "The si_code of a crash."),
-    MAY_BE("kind", kind, "string", "", "Kind of a crash, for example fault.null_write."),
+    MAY_BE("kind", kind, "crash-kind", "", "Kind of a crash."),
     FIELD(NUMBER_IF, "monotonicNanoseconds", monotonic_ns, "ns", "When, on the monotonic clock of the machine."),
     LAST,
 };
