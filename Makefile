@@ -66,7 +66,7 @@ RUN_PROGRAMS = python3 -B Tests/Run/test_run.py Tools/.build/debug/launchguard b
 # prepared; a fleet in a database, on pages and at servers; Swift's own backtracer beside
 # LaunchGuard. As many at a time as there are cores, and the words of each together.
 BESIDE = test-backtracer-debug test-backtracer-release test-symbols test-servers test-export test-page test-fleet test-journal \
-	test-fleet-pages test-beyond test-cookbook test-swift-log test-compose
+	test-fleet-pages test-beyond test-cookbook test-swift-log test-compose test-tool-pages
 RUN_BESIDE = $(HEEDING) $(MAKE) --no-print-directory --output-sync=target -j $(JOBS) $(BESIDE)
 SWIFT_DEBUG = Tools/.build/debug/launchguard-faults
 SWIFT_RELEASE = Tools/.build/release/launchguard-faults
@@ -150,6 +150,9 @@ test-swift: core-gcc swift swift-release
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	@$(RUN_BESIDE)
+
+test-tool-pages:
+	python3 -B Tests/Docs/test_tool_pages.py Tools/.build/debug/launchguard
 
 test-cookbook:
 	python3 -B Tests/Cookbook/test_cookbook.py $(WITH_TOOL) --programs build/gcc/Examples $(if $(LONG),--server)

@@ -89,6 +89,14 @@ class Manual(unittest.TestCase):
         self.assertGreater(len(figures), 4)
         self.assertEqual([figure for figure in figures if not re.search(r"\b%s\b" % figure, known)], [])
 
+    def test_options_are_those_of_the_programs(self):
+        """What scripts/tool-pages does not make: the options that the source of a program takes."""
+        for page, source in (("launchguard-agent.8", "Sources/launchguard-agent/main.c"), ("launchguard-faults.1", "Tools/Sources/CLaunchGuardFaults/run.c")):
+            options = set(re.findall(r'\{ "([a-z-]+)", (?:no|required)_argument', (ROOT / source).read_text()))
+            self.assertGreater(len(options), 4, source)
+            text = (ROOT / "docs/man" / page).read_text().split(".SH EXAMPLES")[0]
+            self.assertEqual(options, set(re.findall(r"--([a-z][a-z-]+)", re.sub(r"\\f.|\\", "", text))), page)
+
     def faults(self, page):
         """What mandoc and man say of a page. Lines end where those of the tree do, and a page is as
         old as its release."""
