@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What docs/FLEET.md says of servers: test_beyond.py --tool T --victim V --agent A --entries E
+"""Servers, as docs/FLEET.md and docs/DELIVERY.md have them: test_beyond.py --tool T --victim V --agent
+A --entries E
 
 One program crashes in two ways, and its agent sends the reports to servers on 127.0.0.1. What they
 have, counted by fingerprint as the page says, is what `launchguard top` counts in the same runs.
@@ -17,6 +18,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PAGE = (ROOT / "docs/FLEET.md").read_text(encoding="utf-8").split("## Beyond one desk")[1]
+TARGETS = (ROOT / "docs/DELIVERY.md").read_text(encoding="utf-8").split("## Targets")[1]
 LIMIT_S = 300
 
 parser = argparse.ArgumentParser()
@@ -35,8 +37,8 @@ from delivery import GIVEN, OTLP, SENTRY, DeliveryTest
 CRASHES, ABORTS = 7, 2
 
 
-def quoted(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+def quoted(language, page):
+    return re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
 
 
 class Beyond(DeliveryTest):
@@ -58,9 +60,9 @@ class Beyond(DeliveryTest):
 
     def test_configuration(self):
         """What the page shows of spool/config is what is written."""
-        wanted = re.search("^```\n(launchguard-delivery.*?)^```", PAGE, re.MULTILINE | re.DOTALL).group(1)
+        wanted = re.search("^```\n(launchguard-delivery.*?)^```", TARGETS, re.MULTILINE | re.DOTALL).group(1)
         endpoint = re.search("^endpoint=(.*)$", wanted, re.M).group(1)
-        self.assertIn(f'options.endpoint = "{endpoint}";', quoted("c")[0])
+        self.assertIn(f'options.endpoint = "{endpoint}";', quoted("c", TARGETS)[0])
         self.run_victim("deliver", endpoint=endpoint, target=OTLP, consent=GIVEN, agent_path="/nonexistent/launchguard-agent")
         self.assertEqual((self.spool / "config").read_text(), wanted)
 
@@ -78,7 +80,7 @@ class Beyond(DeliveryTest):
 
     def test_opentelemetry(self):
         bodies, wanted = self.sent(OTLP, lambda server: server.url("/v1/logs"))
-        (command,) = [text for text in quoted("sh") if text.startswith("jq")]
+        (command,) = [text for text in quoted("sh", PAGE) if text.startswith("jq")]
         if not shutil.which("jq"):
             self.skipTest("no jq (Debian: jq): the command of docs/FLEET.md is not run")
         # As the collector's exporter `file` does: each request is a line.
