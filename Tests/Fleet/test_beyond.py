@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Servers, as docs/FLEET.md and docs/DELIVERY.md have them: test_beyond.py --tool T --victim V --agent
-A --entries E
+"""docs/FLEET.md and docs/DELIVERY.md on servers: test_beyond.py --tool T --victim V --agent A
+--entries E
 
 One program crashes in two ways, and its agent sends the reports to servers on 127.0.0.1. What they
 have, counted by fingerprint as the page says, is what `launchguard top` counts in the same runs.
