@@ -1,4 +1,4 @@
-/** Guards: chosen faults are neutralised and told, instead of ending the program.
+/** Guards: chosen faults are neutralised and reported, instead of ending the program.
  *
  *  A guard is a call or a type that the program uses on purpose; nothing is changed behind its
  *  back. This header is the switchboard of all guards. The guards themselves:
