@@ -158,6 +158,11 @@ class Documents(unittest.TestCase):
         for function in functions:
             self.assertRegex(whole, r"(?m)^[a-zA-Z_][^;=\n]*[ *(]%s\)?\(" % function, f"{function}() is not there")
 
+    def test_internal_names_are_there(self):
+        there = {name for path in (ROOT / "Sources/CLaunchGuard").glob("*/*.[ch]") for name in re.findall(r"\blg__\w+", path.read_text())}
+        for document in DOCUMENTS:
+            self.assertLessEqual(set(re.findall(r"`(lg__[a-z_]+)\b", document.read_text())), there, document.name)
+
     def test_every_test_program_has_its_line(self):
         """Tests/README.md names each program once, and nothing else."""
         listed, folder = [], ""
