@@ -17,6 +17,6 @@ int main(void) {
     repair.name = "clear cache";
     repair.run = clear_cache;
     lg_launch_add_repair(launch, &repair);
-    lg_launch_begin(launch); /* Clears the cache after two launch crashes in a row. */
+    lg_launch_begin(launch);    /* Clears the cache after two launch crashes in a row. */
     lg_launch_finished(launch); /* What the program did before this line may have crashed. */
 }
