@@ -1,5 +1,5 @@
-# The tests of `make check` with other builds of the core, and the Swift tests with sanitizers: a test
-# here is one of these runs, and its output is that of the run.
+# The tests of `make check` with other builds of the core, and the Swift tests with sanitizers: each
+# test here is one of these runs, and its output is that of the run.
 include(ProcessorCount)
 ProcessorCount(cores)
 math(EXPR all "${busy} * ${cores}")

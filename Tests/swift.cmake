@@ -65,7 +65,7 @@ set(test symbols Symbols/test_symbols.py ${with_tool} ${with_preload} --swiftc $
 tool_test(${test})
 tool_long_test(${test} --reports 1000)
 
-# Readers that others wrote: of PyPI and lldb, a browser, systemd's programs, the Swift runtime's log.
+# Readers that others wrote: PyPI's, lldb, a browser, systemd's programs, the Swift runtime's log.
 tool_test(export Export/test_export.py ${with_tool} --victim $<TARGET_FILE:export-victim>)
 tool_test(export-servers Export/test_servers.py ${with_tool} --victim $<TARGET_FILE:server-victim> ${with_agent})
 tool_test(export-page Export/test_html.py ${with_tool} --victim $<TARGET_FILE:page-victim> --browser ${PROJECT_SOURCE_DIR}/build/page-browser)
