@@ -68,7 +68,7 @@ public struct LaunchGuardLogHandler: LogHandler {
     /// Passes what LaunchGuard itself says to swift-log: the closure for
     /// `Session.Configuration.onLog`.
     ///
-    /// A ``LaunchGuardLogHandler`` behind that logger leaves these messages out, for the ring log
+    /// A ``LaunchGuardLogHandler`` after that logger leaves these messages out, for the ring log
     /// has them already.
     ///
     /// - Parameter logger: asked for at each message. So the messages of the start, which come

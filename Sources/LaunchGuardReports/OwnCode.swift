@@ -63,7 +63,7 @@ struct OwnCode {
         "lg__", "$s11LaunchGuard",
     ]
 
-    /// Whether a Swift name, behind its type of the standard library, goes on with the module of an
+    /// Whether a Swift name, after its type of the standard library, goes on with the module of an
     /// extension: length, name and "E".
     private static func isExtension(_ rest: Substring) -> Bool {
         let digits = rest.prefix { $0.isASCII && $0.isNumber }

@@ -109,7 +109,7 @@ static bool stand_for(struct composer *composer, struct mail *mail, const struct
 {
     struct lg__report_header *header = &mail->header;
     if (header->more_ordinal == more->ordinal)
-        return true; /* an agent died right behind this count */
+        return true; /* an agent died right after this count */
     header->more += more->count;
     header->more_ordinal = more->ordinal;
     if (!header->more_first_ns || more->first_ns < header->more_first_ns)
@@ -330,6 +330,6 @@ bool composer_work(struct composer *composer)
         if (!report_run(composer, run))
             full = true;
     }
-    /* Behind the runs: their reports can stand for the counted ones. */
+    /* After the runs: their reports can stand for the counted ones. */
     return !report_tally(composer) || full;
 }

@@ -125,7 +125,7 @@ LG__EXPORT int execveat(int directory, const char *path, char *const arguments[]
 /* ---- with the arguments one by one ---- */
 
 /* The arguments as an array with its NULL, on this stack: heap and locks are not for a signal
- * handler. `list` stands behind the NULL then. */
+ * handler. `list` stands after the NULL then. */
 #define COLLECT(array, list, first)                                        \
     va_list list;                                                          \
     size_t count = 1;                                                      \

@@ -228,7 +228,7 @@ class OneAgent(DeliveryTest):
     def test_it_shares_nothing_with_the_program(self):
         server = self.server()
         self.owe(server=server)
-        # The agent is started behind the call, or within it where a crash is pending.
+        # The agent is started after the call, or within it where a crash is pending.
         for crashed in False, True:
             with self.subTest(crashed=crashed), open(self.folder / "marker", "w") as marker:
                 if not crashed:

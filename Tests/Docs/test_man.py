@@ -47,7 +47,7 @@ class Manual(unittest.TestCase):
         assert done.returncode == 0, done.stdout
 
     def page(self, name):
-        """The text of a page, behind its link."""
+        """The text of a page, after its link."""
         text = (self.pages / (name + ".3")).read_text()
         link = re.fullmatch(r"\.so man3/(\w+)\.3\n", text)
         return (self.pages / (link[1] + ".3")).read_text() if link else text

@@ -92,7 +92,7 @@ def become(folder):
     return pypi.run_again(folder, "playwright") if shutil.which("chromium") else "no chromium (Debian: chromium)"
 
 
-# Texts whose contrast to what is behind them is below that of WCAG 2, level AA.
+# Texts whose contrast to what is after them is below that of WCAG 2, level AA.
 FAINT = """least => {
   const parts = text => (text.match(/[\\d.]+/g) ?? []).map(Number);
   const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)

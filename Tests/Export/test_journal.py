@@ -169,7 +169,7 @@ class Systemd(JournalCase):
         self.assertEqual(end["COREDUMP_CMDLINE"].split(" ")[2:], ["crash", str(BREADCRUMBS)])
 
     def test_many_runs(self):
-        """Exports one behind the other are one; a run that left no signal is no coredump."""
+        """Exports one after the other are one; a run that left no signal is no coredump."""
         for action, status in [("crash", -signal.SIGSEGV), ("exit", 3), ("kill", -signal.SIGKILL), ("crash", -signal.SIGSEGV)]:
             self.crashed(3, action, status)
         folder = self.directory / "all"

@@ -14,7 +14,7 @@
 #else
 #define KEPT __attribute__((noinline, noclone))
 #endif
-/* Behind a call: the call is neither made into a jump nor left out. */
+/* After a call: the call is neither made into a jump nor left out. */
 #define STAY __asm__ volatile("" ::: "memory")
 
 #ifdef __cplusplus

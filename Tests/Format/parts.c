@@ -95,7 +95,7 @@ static void write_frames(unsigned stage, uint32_t stored, uint32_t reason, uint3
     lg__run_commit(&run, 0, stage, offsetof(struct lg__crash_frames, pcs) + stored * sizeof frames->pcs[0]);
 }
 
-/* Behind the stored pcs: a function for each frame but one, which has none, and one whose offset
+/* After the stored pcs: a function for each frame but one, which has none, and one whose offset
  * makes no sense. */
 static size_t write_functions(uint64_t *behind, uint32_t count)
 {

@@ -377,7 +377,7 @@ def read_frames(file, stage):
 
 
 def read_functions(words, stored):
-    """Of pcs and what is behind them: number of the frame, offset in its function, size of that."""
+    """Of pcs and what is after them: number of the frame, offset in its function, size of that."""
     words = words[8 * stored:]
     if len(words) < 8:
         return {}

@@ -1194,7 +1194,7 @@ class Lanes(unittest.TestCase):
                 self.assertEqual(self.times(log)[0, 9], 5000 + 90000)
 
     def test_monotonic_between_counts(self):
-        # Every third entry has the other clock, which is 7 ns behind. No time goes back.
+        # Every third entry has the other clock, which is 7 ns after. No time goes back.
         log = self.read(self.make(kind=lambda number: 0x40 if number % 3 == 0 else 0,
                                   time=lambda lane, number: 4993 + 10 * number if number % 3 == 0 else 1000 + 20 * number))
         times = self.times(log)

@@ -70,7 +70,7 @@ class Machine:
         (self.units / "script.target").write_text("[Unit]\nWants=script.service\nAfter=script.service\n")
 
     def add(self, unit, *lines):
-        """Settings behind those of the example."""
+        """Settings after those of the example."""
         folder = self.units / f"{unit}.service.d"
         folder.mkdir(exist_ok=True)
         (folder / f"{len(os.listdir(folder))}.conf").write_text("[Service]\n" + "\n".join(lines) + "\n")

@@ -121,7 +121,7 @@ class Programs(Case):
         self.assertIsNone(run["crash"])
 
     def test_sanitizer(self):
-        """Its runtime, which refuses to come behind other libraries, starts and reports as ever."""
+        """Its runtime, which refuses to come after other libraries, starts and reports as ever."""
         compiler = program("gcc")
         source, checked = self.directory / "checked.c", self.directory / "checked"
         source.write_text(OUT_OF_BOUNDS)

@@ -9,7 +9,7 @@ from preload import EXEC, EXIT_MARK, NO_MARK, TERMINATE_MARK, Case, main
 
 NAME = "preload-ways"
 FAULT, ABORT = -signal.SIGSEGV, -signal.SIGABRT
-NOTHING_ELSE = 97  # status of the program behind a way that goes on
+NOTHING_ELSE = 97  # status of the program after a way that goes on
 NOWHERE = 0x10     # the address of its faults
 
 

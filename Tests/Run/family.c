@@ -36,7 +36,7 @@ static void wait_for(const int channel[2])
         ;
 }
 
-/* A number behind the way's name. */
+/* A number after the way's name. */
 static int number(void)
 {
     return atoi(way + strcspn(way, "0123456789"));

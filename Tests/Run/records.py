@@ -173,7 +173,7 @@ class Witness(Recorded):
         self.assertEqual(len(self.runs("sh")), 1)
 
     def test_other_library(self):
-        """One that is to be loaded already comes behind."""
+        """One that is to be loaded already comes after."""
         output, _ = self.ends(0, [*self.under(), "sh", "-c", "echo $LD_PRELOAD"], env=dict(os.environ, LD_PRELOAD="libm.so.6"))
         self.assertEqual(output.decode().strip(), self.options.preload + ":libm.so.6")
 

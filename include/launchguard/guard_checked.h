@@ -209,12 +209,12 @@ LG_GUARD_INLINE lg_guard_part lg_guard_range(size_t offset, size_t length, size_
  */
 LG_API uint32_t lg_guard_utf8_beyond_ascii(const char *bytes, size_t size, size_t *at);
 
-/** The next character of a text in UTF-8, and move *at behind it.
+/** The next character of a text in UTF-8, and move *at after it.
  *
  *    bytes that are no character  Survived: U+FFFD for as many bytes as Unicode recommends (the
  *                                 longest beginning of a character, or one byte). Plain: as the
- *                                 first byte says, whatever comes behind it, also behind the end.
- *    *at is not below `size`      Survived: 0, and *at stays. Plain: what stands behind the end. */
+ *                                 first byte says, whatever comes after it, also after the end.
+ *    *at is not below `size`      Survived: 0, and *at stays. Plain: what stands after the end. */
 LG_GUARD_INLINE uint32_t lg_guard_utf8(const char *bytes, size_t size, size_t *at)
 {
     if (__builtin_expect(*at < size && (unsigned char)bytes[*at] < 0x80, 1))

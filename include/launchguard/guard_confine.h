@@ -81,7 +81,7 @@ LG_API uint32_t lg_confinement_destroy(lg_confinement *confinement);
  *
  *  @param work      called with `argument`, once: before this call returns, or later on the home
  *                   thread.
- *  @return LG_OK: it ran, or waits; LG_ERR_TIMEOUT: it waits, behind other work that has waited
+ *  @return LG_OK: it ran, or waits; LG_ERR_TIMEOUT: it waits, after other work that has waited
  *          longer than `wait_ms`; LG_ERR_LIMIT: LG_CONFINED_MAX calls wait, and this one will not
  *          run: an event; LG_ERR_SYSTEM: there is no memory for it, and it will not run (errno);
  *          LG_ERR_ARGUMENT.

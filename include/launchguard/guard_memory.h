@@ -35,7 +35,7 @@ LG_BEGIN
 /** Register a mapping, or whole pages of one. May be called before lg_guard_start(), too; the pages
  *  are guarded while LG_GUARD_MEMORY is on.
  *
- *  One fault replaces the page that it met, and up to 255 pages right behind it that are gone as
+ *  One fault replaces the page that it met, and up to 255 pages right after it that are gone as
  *  well: one event, and one of the budget.
  *
  *  @param session     from lg_start(); borrowed.

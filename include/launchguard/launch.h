@@ -365,7 +365,7 @@ LG_API lg_status lg_launch_prepare(lg_session *session, const char *context, con
  *  the call does not wait for repairs; lg_launch_wait() does.
  *
  *  @return LG_OK, whatever the repairs and ordinary tasks did; LG_ERR_FAILED: an essential task
- *          failed, and the tasks behind it did not run; LG_ERR_RESTART: a repair succeeded that
+ *          failed, and the tasks after it did not run; LG_ERR_RESTART: a repair succeeded that
  *          needs a restart, and no task ran: exit, or execute the program again;
  *          LG_ERR_INTERRUPTED: the end was announced, or SIGTERM or SIGINT came while the launch
  *          was held or halted, and LaunchGuard called the program's handler; LG_ERR_CLOSED: the
@@ -420,7 +420,7 @@ LG_API lg_status lg_launch_protect(lg_launch *launch, const char *reason);
  *
  *  The mark says nothing about tasks that have not begun. While tasks are held
  *  (<launchguard/task.h>), a mark is kept, and counts when all tasks have run; until then a crash
- *  is a launch crash. A task that runs holds up no mark, unless others are held behind it: a main
+ *  is a launch crash. A task that runs holds up no mark, unless others are held after it: a main
  *  loop that is the last task may mark the launch. After lg_launch_protect() a kept mark no longer
  *  counts.
  *

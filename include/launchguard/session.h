@@ -146,7 +146,7 @@ typedef struct lg_options {
 
     /** 1: LaunchGuard keeps first place for SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT and
      *  SIGSYS. A handler that the program installs after lg_start() by sigaction(), signal() or
-     *  their relatives is called behind the record, with its flags and its mask, as one that was
+     *  their relatives is called after the record, with its flags and its mask, as one that was
      *  there before; what the program asks sigaction() for reads as if LaunchGuard were not there.
      *  For the other signals that LaunchGuard takes, the program's choice replaces LaunchGuard's
      *  until it is SIG_DFL again. 0: a later handler replaces LaunchGuard's. Not in the static

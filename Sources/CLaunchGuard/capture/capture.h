@@ -30,7 +30,7 @@ struct lg__capture_options {
     uint32_t handler_ms;   /* for an earlier handler */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
     bool none;             /* no signal is taken and none unblocked: another component records */
-    bool keep_first;       /* what the program installs later comes behind our handlers */
+    bool keep_first;       /* what the program installs later comes after our handlers */
     /* The program does not know of LaunchGuard: SIGPIPE is how it ends, and no crash of it. */
     bool preloaded;
     bool forked;           /* the handlers are there already: they are those of the parent */

@@ -312,7 +312,7 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
 /* ---- on the watch thread: one crash ---- */
 
 /* The deadline of the crash has passed, or it is time to look; returns nanoseconds until the next
- * look. There always is one: a later look may show a place that this one does not. Behind the time
+ * look. There always is one: a later look may show a place that this one does not. After the time
  * of the handler the pauses double, because looks disturb a thread that recovered. */
 static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t deadline, bool exiting)
 {

@@ -54,7 +54,7 @@ static void check_handler(int signal)
 {
     struct lg__os_disposition now = lg__os_signal_now(signal);
     LG_FAULT_POINT("disposition: looked");
-    /* Behind the look: lg_stop() first says that the handler goes. */
+    /* After the look: lg_stop() first says that the handler goes. */
     if (!atomic_load(&lg__fixed.installed[signal]))
         return;
     if (now.handler != (uintptr_t)lg__install_handler(signal)) {

@@ -45,7 +45,7 @@ struct type {
 };
 
 /* Exception header and globals of a thread (Itanium C++ ABI, exception handling, 2.2), as libstdc++
- * has them. The object lies behind the header. */
+ * has them. The object lies after the header. */
 struct exception_header {
     /* of an exception that was thrown again from an exception_ptr, the object */
     void *type_or_object;

@@ -16,7 +16,7 @@ struct lg__fixed {
     /* blocked by the handlers of LaunchGuard: all signals but the crashes */
     uint64_t mask;
     pid_t pid;                    /* of the process that started the session */
-    /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes. Set behind the fields
+    /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes. Set after the fields
      * above: threads that begin while the session starts look at this one first. */
     const _Atomic uint32_t *_Atomic unforked;
 };

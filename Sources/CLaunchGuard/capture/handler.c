@@ -87,7 +87,7 @@ static bool take_program_chance(const struct arrival *at)
 /* Other code took SA_SIGINFO from our handler: siginfo is not filled. The fault of an instruction
  * comes again when the instruction is repeated, with the handler as it should be. Of any other
  * signal only the number is known. No other code replaces our handler where the program's choices
- * come behind it. */
+ * come after it. */
 static bool repeat_for_siginfo(struct arrival *at)
 {
     struct lg__arch_fault fault;
@@ -346,7 +346,7 @@ LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
  * dies here and now, and no thread must be seen alive after the mark.
  *
  * To a program with a handler SIGHUP is mostly the request to read its configuration again, and a
- * handler that returns goes on: seen alive. A supervisor may send SIGHUP behind SIGTERM, whose mark
+ * handler that returns goes on: seen alive. A supervisor may send SIGHUP after SIGTERM, whose mark
  * then stays. */
 LG__ARCH_HANDLER(lg__handler_terminate)
 {

@@ -1,5 +1,5 @@
 /* sigaction() and its relatives of the shared library: with lg_options.keep_first, what the program
- * installs for a crash comes behind the handler of LaunchGuard, as if it had been there before; and
+ * installs for a crash comes after the handler of LaunchGuard, as if it had been there before; and
  * what the program asks for reads as if LaunchGuard were not there. For the other signals the
  * choice of the program replaces that of LaunchGuard, and the default action brings it back. */
 #include "capture/internal.h"

@@ -114,7 +114,7 @@ static bool wild_pc(unsigned slot)
 
 static struct lg__frames frames_of(unsigned slot, unsigned stage)
 {
-    /* the pcs are behind it, in both kinds of record */
+    /* the pcs are after it, in both kinds of record */
     struct lg__frames_head *head = lg__run_stage(run(), slot, stage);
     if (slot)
         return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__BRIEF_FRAMES_MAX, LG__BRIEF_FRAMES_LAST, FRAMES_LIMIT };

@@ -108,7 +108,7 @@ void lg__terminate_launches(struct lg__host *host);
 
 /* Tell the ledger that this run ended by exit(0). Called once, when the run file says so. */
 void lg__clean_end_note(struct lg__host *host);
-/* It did not, after all: something behind exit() has ended it with another status. */
+/* It did not, after all: something after exit() has ended it with another status. */
 void lg__clean_end_take_back(struct lg__host *host);
 
 /* ---- account.c: how the last run ended, applied to every context ---- */

@@ -281,7 +281,7 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
             launch->index = (uint32_t)(stored - host->ledger.payload.contexts);
             launch->streak = stored->streak;
             host->launches[host->launch_count] = launch;
-            /* behind the launch: the watch thread reads both without a lock */
+            /* after the launch: the watch thread reads both without a lock */
             host->launch_count++;
         } else {
             status = lg__problem_say(&problem, LG_ERR_LIMIT, "launch \"%s\": an application has at most %d contexts", launch->name, LG_CONTEXTS_MAX);

@@ -16,7 +16,7 @@
 const uint32_t lg__arch = LG__ARCH_X86_64;
 const uint32_t lg__arch_pc = 16, lg__arch_sp = 7, lg__arch_fp = 6;
 
-/* In assembly, so that the place behind the instruction has a name. */
+/* In assembly, so that the place after the instruction has a name. */
 __asm__(".text\n"
         ".globl lg__os_call\n.hidden lg__os_call\n.type lg__os_call, @function\n"
         "lg__os_call:\n"

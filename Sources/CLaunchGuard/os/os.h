@@ -195,7 +195,7 @@ uint64_t lg__os_file_size(int directory, const char *path);
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
 /* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number);
-/* The text behind `key` at the begin of a line: "Key:  value"; "" if there is no such line.
+/* The text after `key` at the begin of a line: "Key:  value"; "" if there is no such line.
  * Handler. */
 const char *lg__os_text_after(const char *text, const char *key);
 
@@ -334,7 +334,7 @@ void lg__os_container(const char *root, char name[32]);
 void lg__os_release_value(const char *text, size_t size, const char *key, char *to, size_t to_size);
 /* The innermost service or scope of systemd in the text of lg__os_cgroups(). "": there is none. */
 void lg__os_unit(const char *cgroups, char *to, size_t to_size);
-/* 32 hex digits, be there a line end behind them or not. false, and all zero: it is something
+/* 32 hex digits, be there a line end after them or not. false, and all zero: it is something
  * else. */
 bool lg__os_hex_id(const char *text, size_t size, uint8_t ret_id[16]);
 /* The name of a process, by its number in /proc. "": unknown. */

@@ -59,7 +59,7 @@ static bool find_place(const struct lg__innermost_walk *walk, bool common_too, u
     return false;
 }
 
-/* The address of the instruction of a frame: a return address may be the first byte behind its
+/* The address of the instruction of a frame: a return address may be the first byte after its
  * function, and its module. */
 static bool frame_at(const struct lg__innermost_walk *walk, uint32_t index, uint64_t *ret_at)
 {

@@ -83,7 +83,7 @@ bool lg__reader_section(const lg_reader *reader, uint32_t kind, struct lg__secti
 /* Copy a block of a section. */
 bool lg__reader_block(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size);
 /* The same of a small block, at most LG__STABLE_BYTES, which a living process may be changing: two
- * copies one behind the other are equal. Where they never are, the last one counts. */
+ * copies one after the other are equal. Where they never are, the last one counts. */
 #define LG__STABLE_BYTES 1280u
 bool lg__reader_stable(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size);
 /* Copy the head of a section of places, which begins with their number and the bytes of each.
@@ -100,7 +100,7 @@ void lg__reader_hex(char *to, const uint8_t *bytes, size_t size);
 bool lg__reader_alive(lg_reader *reader);
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
-/* The modules that a context of the run owns, checked; the bytes behind the end of the list become
+/* The modules that a context of the run owns, checked; the bytes after the end of the list become
  * zero. LG_ERR_DAMAGED: out of bounds, or the list has no end. A caller that asks for the context
  * does not see it. */
 lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner);
@@ -108,7 +108,7 @@ lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__o
  * zeroed. Stores the committed bytes. LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not
  * committed, and the file has no room for it. */
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size);
-/* The same in two parts: the first bytes of the block, and those behind them. Not the whole block
+/* The same in two parts: the first bytes of the block, and those after them. Not the whole block
  * is ever in memory. */
 lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
                                  size_t *ret_size);
@@ -163,7 +163,7 @@ struct lg__reader_fields {
 };
 /* False if the sizes in it contradict each other; after that every field lies within the bytes. */
 bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields *ret_fields);
-/* The first field of some; *ret_next is the one behind it. */
+/* The first field of some; *ret_next is the one after it. */
 void lg__reader_field(const char *field, lg_log_field *ret_field, const char **ret_next);
 /* Whether the numbers of a walk go together; `most` pcs fit. */
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
@@ -178,8 +178,8 @@ void lg__reader_register_name(uint32_t arch, uint32_t index, char to[8]);
  * little space lacks some (FORMAT.md, section 3). */
 bool lg__reader_has_section(const lg_reader *reader, uint32_t kind);
 /* One slot of the other threads: its first part, checked, and its walk when it has one. *ret_walk:
- * the state of the walk. LG_ERR_NOT_FOUND behind the last; LG_ERR_INCOMPLETE: not committed, but
- * one behind it is, or committed for an earlier crash. */
+ * the state of the walk. LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: not committed, but
+ * one after it is, or committed for an earlier crash. */
 lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk);
 /* The place of thread slots: those of a crash, or of one snapshot. */
 struct lg__reader_slots {

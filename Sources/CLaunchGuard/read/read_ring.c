@@ -207,7 +207,7 @@ static bool copy_lane(lg_reader *reader, const struct lg__section *section, cons
         used = layout->lane_bytes;
     if (used > first && !lg__reader_bytes(reader, section->offset + at + first, reader->log + at + first, used - first))
         return false;
-    /* In the snapshot the head behind the copy takes the place of the thread. */
+    /* In the snapshot the head after the copy takes the place of the thread. */
     LG_FAULT_POINT("reader: lane");
     static_assert(offsetof(struct lg__lane, tid) == LANE_BEHIND && offsetof(struct lg__lane, entries) == LANE_BEHIND + sizeof head, "its place");
     return lg__reader_bytes(reader, section->offset + at, reader->log + at + LANE_BEHIND, sizeof head);

@@ -176,7 +176,7 @@ static lg_status copy_stage(const lg_reader *reader, struct lg__reader_commit co
     return LG_OK;
 }
 
-/* The same commit before and behind the copy: a living process may take the record for a later
+/* The same commit before and after the copy: a living process may take the record for a later
  * crash. */
 static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned stage, void *head, size_t head_size, void *rest,
                             size_t rest_size, size_t *ret_size)

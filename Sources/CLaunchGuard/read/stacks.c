@@ -1,4 +1,4 @@
-/* Stack memory: chunks one behind the other. */
+/* Stack memory: chunks one after the other. */
 #include "os/fault_point.h"
 #include "read/internal.h"
 #include "store/crc32c.h"

@@ -102,7 +102,7 @@ lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_function *ret
     if (status != LG_OK)
         return status;
     if (size > sizeof frames)
-        size = sizeof frames; /* a later version has more behind them */
+        size = sizeof frames; /* a later version has more after them */
     const size_t head_size = offsetof(struct lg__crash_frames, pcs);
     const uint64_t *words = (const uint64_t *)(const void *)((const uint8_t *)&frames + head_size);
     return lg__reader_function(words, (size - head_size) / sizeof *words, frames.head.stored, index, ret_function);

@@ -50,7 +50,7 @@ static void leading_words(const char *text, char ret_line[LG__WORDING_BYTES])
     snprintf(ret_line, LG__WORDING_BYTES, "%.*s", (int)strcspn(text, "0123456789'\"`:/\n"), text);
 }
 
-/* Where the text goes on behind the first number of a line, as in ":12: ". NULL: there is none. */
+/* Where the text goes on after the first number of a line, as in ":12: ". NULL: there is none. */
 static const char *behind_line_number(const char *text)
 {
     for (const char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {

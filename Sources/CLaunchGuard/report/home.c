@@ -81,7 +81,7 @@ const char *lg__home_hide_path(const char *path, char *buffer, size_t room)
     return buffer;
 }
 
-/* A path may begin behind this byte; also behind an option of one letter, as in "-I/home". */
+/* A path may begin after this byte; also after an option of one letter, as in "-I/home". */
 static bool is_start(const char *text, size_t at)
 {
     if (at == 0 || !(is_name(text[at - 1]) || text[at - 1] == '~'))
@@ -94,7 +94,7 @@ size_t lg__home_hide(char *text, size_t size)
     size_t used = 0;
     bool start = true;
     for (size_t i = 0; i < size;) {
-        /* `text` is read at and behind `i` as it was, and before `used` as it becomes */
+        /* `text` is read at and after `i` as it was, and before `used` as it becomes */
         size_t home = text[i] == '/' && start ? home_at(text + i, size - i, false) : 0;
         text[used++] = home ? '~' : text[i];
         i += home ? home : 1;

@@ -44,7 +44,7 @@ static bool list_one(int folder, const char *name, void *argument)
     return list->count < SENT_MAX;
 }
 
-/* By the ordinal of the run, which stands behind the priority. */
+/* By the ordinal of the run, which stands after the priority. */
 static int by_ordinal(const void *a, const void *b)
 {
     return strcmp((const char *)a + 2, (const char *)b + 2);

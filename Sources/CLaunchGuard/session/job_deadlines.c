@@ -2,7 +2,7 @@
  *
  * The time of a job is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the
  * machine asleep. The clock of the other process may be in another machine; CLOCK_BOOTTIME is never
- * behind it. An early warning costs nothing. */
+ * after it. An early warning costs nothing. */
 #include "capture/capture.h"
 #include "launchguard/watch.h"
 #include "os/os.h"
@@ -17,7 +17,7 @@
 static struct job {
     _Atomic uint64_t number; /* 0: free */
     /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number, and a
-     * reader compares the number again behind them */
+     * reader compares the number again after them */
     _Atomic uint64_t due_ns;
     _Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC */
     _Atomic int32_t tid;

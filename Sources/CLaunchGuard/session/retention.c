@@ -2,7 +2,7 @@
  * takes its file; only every sixteenth start or so looks at all runs. A start that finds the file
  * system full deletes the oldest ones until there is room.
  *
- * A run that delivery still owes a report gives way behind all others, only for want of bytes, and
+ * A run that delivery still owes a report gives way after all others, only for want of bytes, and
  * is counted in the tally of the spool: no report is lost without a word. */
 #include <dirent.h>
 #include <errno.h>
@@ -220,7 +220,7 @@ static bool delete_listed(const struct lg_session *session)
     return valid && !(is_owed && are_too_large(session));
 }
 
-/* The part of a name behind the ordinal. */
+/* The part of a name after the ordinal. */
 static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
 {
     const char *at = strchr(name, '-') + 1;

@@ -86,7 +86,7 @@ static_assert(offsetof(struct lg__hot, clean_end) == 456, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, faults) == 496, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
-/* ---- Ledger: behind the hot page's section, in the same page, for starts alone ---- */
+/* ---- Ledger: after the hot page's section, in the same page, for starts alone ---- */
 
 /* What a start found in files of the machine, so that the next starts need not open them. It counts
  * while the machine runs and os-release(5) stays the same. */

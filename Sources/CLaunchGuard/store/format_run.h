@@ -394,7 +394,7 @@ static_assert(sizeof(struct lg__lane) == 64, "FORMAT.md, ring");
 
 /* followed by `size` bytes; entries start at cells and may wrap at the end of the lane */
 struct lg__entry {
-    /* CRC-32C of the header behind this field and of the bytes, in the upper half; the lower half
+    /* CRC-32C of the header after this field and of the bytes, in the upper half; the lower half
      * of sequence + 1 in the lower */
     uint64_t commit;
     uint64_t sequence; /* value of head when the cells were reserved */

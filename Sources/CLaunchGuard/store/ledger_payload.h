@@ -15,7 +15,7 @@ uint32_t lg__ledger_payload_used(const struct lg__ledger_payload *payload);
 uint32_t lg__ledger_payload_crc(uint64_t generation, uint32_t size, const struct lg__ledger_payload *payload);
 
 /* Whether a slot in the caller's own memory was stored to its end, and every number and string in
- * it is within its bounds. The bytes behind its used part become zero. */
+ * it is within its bounds. The bytes after its used part become zero. */
 bool lg__ledger_payload_check(struct lg__slot *slot);
 
 /* Copy the used part of a slot's payload, which another process may be writing; the rest stays as

@@ -86,7 +86,7 @@ static struct lg__outbox_slot *least_turn(struct lg__outbox *outbox)
     return found;
 }
 
-/* One look may miss a breadcrumb that was put in behind it and see the next one, further on. All
+/* One look may miss a breadcrumb that was put in after it and see the next one, further on. All
  * that were put in before one that was seen are there at the next look. */
 static struct lg__outbox_slot *earliest(struct lg__outbox *outbox)
 {
@@ -131,7 +131,7 @@ void lg__outbox_hand_over(struct lg__outbox *outbox)
             left--;
         LG_FAULT_POINT("outbox: empty");
         atomic_store(&outbox->handing, false);
-        /* again: one that was put in behind the last look, whose thread found this one at work */
+        /* again: one that was put in after the last look, whose thread found this one at work */
     } while (left < before && left > 0 && lg__outbox_waits(outbox));
     errno = error;
 }

@@ -96,7 +96,7 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
 
 /* ---- writing into cells that are the caller's ---- */
 
-/* An entry behind its commit word is three words: sequence, time, and this one, which is known
+/* An entry after its commit word is three words: sequence, time, and this one, which is known
  * before there are cells for it. */
 static inline uint64_t last_word(int32_t tid, unsigned level, unsigned kind, size_t size)
 {
@@ -314,7 +314,7 @@ static inline __attribute__((always_inline)) lg_status write_entry(const struct 
         return write_unusual(ring, level, kind, bytes, size);
     atomic_store_explicit(&writer->busy, 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    /* Head first: a death behind it leaves an entry without its commit word, not old entries that
+    /* Head first: a death after it leaves an entry without its commit word, not old entries that
      * look torn. */
     struct lg__lane *lane = writer->lane;
     uint64_t last = last_word(writer->tid, level, kind, size), sequence = atomic_load_explicit(&lane->head, memory_order_relaxed);

@@ -9,7 +9,7 @@
 #include "store/crc32c.h"
 #include "store/header.h"
 
-/* The sections lie one behind the other. A reader takes their places from the header, the writer
+/* The sections lie one after the other. A reader takes their places from the header, the writer
  * from here. What every run writes comes first, close together: each page that is written costs the
  * start some microseconds. What only a crash writes comes last, so that a clean run gives it back
  * in one piece. */

@@ -1,5 +1,5 @@
 /* The frame-pointer walk: needs no table and no library, and none of its reads can fault. A caller
- * is shown only where it points behind a call: the register may hold any value, and what lies there
+ * is shown only where it points after a call: the register may hold any value, and what lies there
  * may be the data of the program. */
 #include "walk/walk.h"
 

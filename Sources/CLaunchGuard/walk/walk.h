@@ -73,7 +73,7 @@ void lg__frames_add(const struct lg__frames *frames, uint64_t pc);
 void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason);
 /* After that: keep the frames before this one of the innermost frames, and no others. */
 void lg__frames_cut(const struct lg__frames *frames, uint32_t from, enum lg__walk reason);
-/* Bytes that head and stored pcs take when they lie one behind the other. */
+/* Bytes that head and stored pcs take when they lie one after the other. */
 size_t lg__frames_size(const struct lg__frames *frames);
 
 /* ---- caller.c ---- */
@@ -91,7 +91,7 @@ bool lg__caller_is_one(uint64_t pc);
  * it. One walk at a time for each walker. */
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
-/* After that walk: puts the functions of its first frames behind its stored pcs, as many as
+/* After that walk: puts the functions of its first frames after its stored pcs, as many as
  * `words`, the room of `frames->pcs`, can hold. Returns the bytes that they take. */
 size_t lg__unwind_dwarf_functions(const struct lg__frames *frames, uint32_t words);
 /* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. */

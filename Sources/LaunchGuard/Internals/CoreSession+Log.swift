@@ -10,7 +10,7 @@ extension CoreSession {
         text.withUTF8 { unsafe log(level, UnsafeRawBufferPointer($0)) }
     }
 
-    /// The strings are copied one behind the other, as only one string at a time can lend its
+    /// The strings are copied one after the other, as only one string at a time can lend its
     /// bytes.
     func log(_ level: LogLevel, _ category: String?, _ text: UnsafeRawBufferPointer, _ fields: [(String, String)]) {
         var category = category ?? ""

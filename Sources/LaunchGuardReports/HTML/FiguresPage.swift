@@ -6,7 +6,7 @@ public struct FiguresPage: Sendable {
     public var subtitle: String
     public var facts: [(name: String, value: String)] = []
     public var tables: [Table] = []
-    /// Its parts come behind the tables.
+    /// Its parts come after the tables.
     public var example: (title: String, run: RunReport)?
 
     /// A table with its heading.

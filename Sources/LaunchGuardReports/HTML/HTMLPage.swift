@@ -191,7 +191,7 @@ extension RunEnd {
 extension String {
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 
-    /// The text before and behind a mark; nil: it has none.
+    /// The text before and after a mark; nil: it has none.
     fileprivate func split(atFirst mark: String) -> (String, String?) {
         guard let range = firstRange(of: mark) else { return (self, nil) }
         return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))

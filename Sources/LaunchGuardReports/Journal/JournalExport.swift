@@ -3,7 +3,7 @@
 ///
 /// `systemd-journal-remote` makes a journal of it, in which `journalctl` shows the log up to the
 /// end. A crash by a signal is an entry as systemd-coredump writes it, which `coredumpctl` lists
-/// without a core file. docs/EXPORT.md names the fields. Exports that stand one behind the other
+/// without a core file. docs/EXPORT.md names the fields. Exports that stand one after the other
 /// are one export.
 ///
 /// What is redacted in the report is not in the export, but the keys are. An export is a value;

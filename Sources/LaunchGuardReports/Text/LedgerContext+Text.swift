@@ -125,7 +125,7 @@ extension LedgerContext {
             writer.add(" \(index)", width: 4)
             writer.add(rung.name, width: nameWidth + 2, isNext(index) ? .bold : .plain)
             writer.add("impact \(rung.impact)", width: attemptsText(index).isEmpty && rung.kinds.isEmpty ? 0 : 12, .dim)
-            // Names as long as they may be leave no room behind them.
+            // Names as long as they may be leave no room after them.
             let isBelow = 34 + nameWidth + attemptsWidth + rung.kinds.count > 120
             writer.add(attemptsText(index), width: rung.kinds.isEmpty || isBelow || attemptsWidth == 0 ? 0 : attemptsWidth + 2)
             writer.line(isBelow ? "" : rung.kinds)

@@ -195,7 +195,7 @@ extension Breadcrumb {
 }
 
 extension Breadcrumb.Field {
-    /// Key and value behind a text; `isAlone`: there is no text.
+    /// Key and value after a text; `isAlone`: there is no text.
     func write(to writer: inout TextWriter, isFirst: Bool, isAlone: Bool = false) {
         writer.styled(.dim) {
             $0.add(!isFirst ? " " : isAlone ? "" : "  ")

@@ -4,7 +4,7 @@ extension TextWriter {
     public static func cut(_ line: String, to columns: Int) -> String {
         var width = 0
         var isStyled = false
-        // The end of the last piece behind which there is room for the "…".
+        // The end of the last piece after which there is room for the "…".
         var end = line.startIndex
         var endIsStyled = false
         var index = line.startIndex

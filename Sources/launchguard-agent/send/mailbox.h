@@ -38,13 +38,13 @@ struct mail *mailbox_add(struct mailbox *mailbox, const struct lg__report_name *
 bool mailbox_update(struct mailbox *mailbox, struct mail *mail);
 
 /* Move a report to another state, with its header as it is now. A sent one leaves its parts
- * behind. */
+ * after. */
 bool mailbox_move(struct mailbox *mailbox, struct mail *mail, lg_delivery_state state);
 
 /* Delete a report. */
 void mailbox_drop(struct mailbox *mailbox, struct mail *mail);
 
-/* The two parts, read and checked: in memory of malloc(), one behind the other. NULL: damaged, or
+/* The two parts, read and checked: in memory of malloc(), one after the other. NULL: damaged, or
  * gone. */
 char *mailbox_read(const struct mailbox *mailbox, const struct mail *mail);
 

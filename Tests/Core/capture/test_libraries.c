@@ -1,5 +1,5 @@
 /* Libraries that live with their faults: a conservative collector in incremental mode, whose write
- * barrier is a fault, and libsigsegv. Each is installed before LaunchGuard, behind it, and behind
+ * barrier is a fault, and libsigsegv. Each is installed before LaunchGuard, after it, and after
  * it with keep_first. */
 #include "harness.h"
 
@@ -34,7 +34,7 @@ static __attribute__((unused)) void assert_recorded(enum when when, uint32_t lea
     assert_int_equal(crash.signal, SIGSEGV);
     assert_int_equal(crash.address, 0x18);
     if (when == KEPT && least > 64)
-        least = 64; /* the faults behind so many recoveries have no record */
+        least = 64; /* the faults after so many recoveries have no record */
     if (when != BEHIND && crash.sequence <= least)
         fail_msg("only %u faults went through the handler", crash.sequence);
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);

@@ -135,7 +135,7 @@ static void test_ends_meanwhile(void **state)
 static void body_crashes_at_exit(void *argument)
 {
     (void)argument;
-    atexit(crash); /* behind LaunchGuard's own handler */
+    atexit(crash); /* after LaunchGuard's own handler */
     begin();
     exit(0);
 }
@@ -164,7 +164,7 @@ static void test_clean_end_in_the_ledger(void **state)
     assert_int_equal(entry.wall_ns, info.wall_ns);
     assert_int_equal(entry.duration_ns, info.end_ns - info.monotonic_ns);
     assert_int_equal(entry.launching, 1);
-    /* a crash behind the end is in the run file */
+    /* a crash after the end is in the run file */
     expect_signal(body_crashes_at_exit, NULL, SIGSEGV);
     expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
     /* what is not whole is not used */
@@ -695,7 +695,7 @@ static void test_noted(void **state)
         if (i == 0) /* a witness does not know better */
             assert_int_equal(lg_witness(state_path(""), info.pid, death.status), LG_OK);
         expect_end(next_start(), LG_END_CRASH, rows[i].evidence);
-        /* lg_stop() ended the launch, and the run: what comes behind it counts for no launch */
+        /* lg_stop() ended the launch, and the run: what comes after it counts for no launch */
         assert_int_equal(last_of_timeline().counted, rows[i].way != STOP);
         assert_int_equal(ledger_context("main").crashes, rows[i].way != STOP);
     }

@@ -230,7 +230,7 @@ static void test_reload(void **state)
     /* Without a handler, or with one that does not return, it ended the program. */
     EXPECT_TWICE(body_is_hung_up, NULL, LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK, LG_END_TERMINATED, LG_EVIDENCE_WITNESS);
     EXPECT_TWICE(body_never_returns, NULL, LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK, LG_END_CLEAN, LG_EVIDENCE_WITNESS);
-    /* A supervisor sends SIGHUP behind SIGTERM. */
+    /* A supervisor sends SIGHUP after SIGTERM. */
     EXPECT_TWICE(body_stop_and_hang_up, NULL, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT);
 }
 

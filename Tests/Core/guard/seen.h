@@ -98,7 +98,7 @@ static __attribute__((noinline, unused)) struct crashed crashed_by(void (*body)(
 }
 
 /* Both crashes are the same one: what happened, where, and who called it. `body`: the frame of the
- * child's own function, which differs, as what is behind run_child(), expect_signal() and
+ * child's own function, which differs, as what is after run_child(), expect_signal() and
  * crashed_by() does. */
 static inline void expect_same(const struct crashed *a, const struct crashed *b, uint32_t body)
 {

@@ -12,7 +12,7 @@ static volatile int64_t unknown;
 /* What is computed, and not used. */
 static volatile int64_t result;
 
-/* The end of a page behind which nothing can be read or written. */
+/* The end of a page after which nothing can be read or written. */
 static char *edge(size_t before)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -339,7 +339,7 @@ static void body_utf8(void *argument)
     if (is_survived) {
         EXPECT(lg_guard_utf8("a", 1, &at) == 0 && at == 1);
     } else {
-        EXPECT(lg_guard_utf8("a", 1, &at) == 0 && at == 2); /* the NUL behind it */
+        EXPECT(lg_guard_utf8("a", 1, &at) == 0 && at == 2); /* the NUL after it */
         at = 0;
         EXPECT(lg_guard_utf8("\xc0\xaf", 2, &at) == '/' && at == 2); /* as trusting decoders do */
         expected++;

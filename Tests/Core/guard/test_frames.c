@@ -553,7 +553,7 @@ static void test_signals(void **state)
     expect_exit(body_signal_jumps, NULL, 0);
 }
 
-/* Also in a program that lives with its signal: the handler is called once, behind the walk. */
+/* Also in a program that lives with its signal: the handler is called once, after the walk. */
 static void note_behind_walk(int number)
 {
     (void)number;

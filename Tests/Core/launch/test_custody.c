@@ -545,7 +545,7 @@ static void test_some_by_key(void **state)
     assert_int_equal(lg_launch_replay(launch, "b"), LG_ERR_STATE);
     assert_int_equal(lg_launch_replay(launch, "e"), LG_OK);
     await_told("e;");
-    /* It waits behind no task that waits for its key. */
+    /* It waits after no task that waits for its key. */
     assert_int_equal(simulated_add(launch, &late), LG_OK);
     await_told("late;");
     assert_int_equal(lg_launch_leave_out(launch, "f"), LG_OK);
@@ -635,7 +635,7 @@ static void test_late(void **state)
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;");
     assert_int_equal(simulated_add(launch, &c), LG_ERR_STATE);
-    /* A task that is added by a late one runs behind it. */
+    /* A task that is added by a late one runs after it. */
     assert_int_equal(simulated_add(launch, &b), LG_OK);
     assert_told("b;later;");
     assert_int_equal(simulated_add(launch, &b), LG_ERR_DUPLICATE);
@@ -850,7 +850,7 @@ static void test_mark_while_tasks_are_held(void **state)
         assert_int_equal(lg_launch_finished(launch), LG_OK); /* once more, and stored */
         lg_simulate(simulated, LG_END_CRASH);
         assert_int_equal(lg_launch_streak(launch), 0);
-        /* No task is held behind the last one, which may run for ever. */
+        /* No task is held after the last one, which may run for ever. */
         a.then = NULL;
         c.then = marks_finished;
         assert_int_equal(lg_launch_begin(launch), LG_OK);

@@ -23,7 +23,7 @@
 static const char *value_of(const char *text, size_t size, const char *key)
 {
     static char value[32];
-    /* in memory that ends right behind the text */
+    /* in memory that ends right after the text */
     char *copy = malloc(size ? size : 1);
     memcpy(copy, text, size);
     memset(value, '#', sizeof value);

@@ -444,7 +444,7 @@ static void *log_one(void *argument)
     return NULL;
 }
 
-/* The first thread logs before the second and behind it, both into the only lane. */
+/* The first thread logs before the second and after it, both into the only lane. */
 static void body_shares_lane(void *argument)
 {
     (void)argument;
@@ -633,7 +633,7 @@ static void test_format_ends(void **state)
 {
     (void)state;
     for (size_t size = 1; size < 80; size++) {
-        char *mine = malloc(size), theirs[128]; /* a sanitizer sees a byte behind it */
+        char *mine = malloc(size), theirs[128]; /* a sanitizer sees a byte after it */
         size_t whole = format_here(mine, size, "%d of %lu, %lx: %d", -1234567, UINT64_MAX, UINT64_MAX, INT_MIN);
         snprintf(theirs, sizeof theirs, "%d of %lu, %lx: %d", -1234567, UINT64_MAX, UINT64_MAX, INT_MIN);
         assert_int_equal(whole, strlen(theirs));

@@ -148,7 +148,7 @@ static void test_threads(void **state)
     assert_true(got >= THREADS);
 }
 
-/* Another thread puts something in behind the last look, and leaves it to the one at work. */
+/* Another thread puts something in after the last look, and leaves it to the one at work. */
 static void put_late(const char *point)
 {
     if (strcmp(point, "outbox: empty") != 0)

@@ -59,7 +59,7 @@ package final class Demangler: Sendable {
 
     // MARK: - In that process
 
-    /// Hands over each name, with a NUL behind it, as it is found. The kernel ends the process at a
+    /// Hands over each name, with a NUL after it, as it is found. The kernel ends the process at a
     /// name that is too much.
     package static func answer(to names: [String], _ write: ([UInt8]) -> Void) {
         #if os(Linux)

@@ -167,7 +167,7 @@ final class DescendantWatch {
         guard process.process != program, processes.count < limit, !processes.values.contains(process) else { return }
         let file = lg_shim_open_process(process.process)
         guard file >= 0 else { return }
-        // The number may be that of another process by now. Asked behind the descriptor: what has
+        // The number may be that of another process by now. Asked after the descriptor: what has
         // the run's start now had the number then.
         if ProcessIdentity(process.process) == process, process.isDescendant, unsafe lg_shim_add_event(&events, file, 0) != 0 {
             processes[file] = process

@@ -33,7 +33,7 @@ struct ProcessIdentity: Equatable {
         return false
     }
 
-    /// A field of /proc/PID/stat, which is behind the name. The name may hold anything.
+    /// A field of /proc/PID/stat, which is after the name. The name may hold anything.
     private static func field(_ number: Int, of process: pid_t) -> UInt64? {
         guard let head = ProgramHead("/proc/\(process)/stat", size: 1024), let end = head.bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = head.bytes.suffix(from: end + 1).split(separator: UInt8(ascii: " "))

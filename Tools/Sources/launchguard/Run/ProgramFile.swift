@@ -62,7 +62,7 @@ struct ProgramFile {
         return PreloadObstacle(program)
     }
 
-    /// The file, for a script its interpreter behind it, and so on as far as the kernel goes; the
+    /// The file, for a script its interpreter after it, and so on as far as the kernel goes; the
     /// last one is no script.
     private static func interpreters(of path: String) -> [String] {
         var files = [path]
