@@ -469,9 +469,9 @@ LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret
 LG_API void lg_complete(lg_completion *done, lg_status outcome);
 
 /** As lg_complete(), with the reason of a failure in words, for example "settings.db: no space".
- *  The reason becomes a breadcrumb of this run, in front of the one that names the attempt. Of a
- *  repair, its first 31 bytes are kept in the timeline of the ledger as well, where the last one of
- *  a run stays. `launchguard inspect` shows both.
+ *  The reason becomes a breadcrumb of this run, in front of the one that names the attempt. The
+ *  first 31 bytes of a repair's reason also go to the timeline of the ledger, which keeps the last
+ *  reason of a run. `launchguard inspect` shows both.
  *
  *  @param text  NUL-terminated UTF-8, cut where the breadcrumb would have more than 512 bytes;
  *               NULL: none. Copied. Not used with LG_OK, nor in an answer that comes late.

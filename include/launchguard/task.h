@@ -94,8 +94,8 @@ LG_BEGIN
  *  once: on the calling thread before the call returns, with LG_CALLBACKS_EXECUTOR through the
  *  executor, and where a task runs on another thread, there and after it. It waits for no key, and
  *  lg_launch_wait() does not wait for it. A crash in it is a launch crash with its key, unless the
- *  launch is finished by then. What safe mode leaves out stays left out when the launch is
- *  finished. A task that is added after lg_launch_protect() is held as any other.
+ *  launch is finished by then. A task that safe mode leaves out stays left out when the launch is
+ *  finished. A task that is added after lg_launch_protect() is held like any other.
  *
  *  @param task  copied, with its key.
  *  @return LG_OK, whatever a late task did: lg_launch_task_state() says it; LG_ERR_OPTION;
@@ -112,8 +112,8 @@ LG_API lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task);
 
 /** Leave out a task, as the configuration of the program says. In its turn the task becomes
  *  LG_TASK_LEFT_OUT. It gets no protect action. A breadcrumb and LG_EVENT_OMITTED in the timeline
- *  tell this from a task that LaunchGuard left out. What the ledger knows of the task's crashes
- *  stays as it is.
+ *  distinguish it from a task that LaunchGuard left out. The ledger's facts about the task's
+ *  crashes stay as they are.
  *
  *  The call holds for an essential task, too; the tasks after it run. There is no way to take the
  *  call back.
@@ -134,10 +134,10 @@ LG_API lg_status lg_launch_leave_out(lg_launch *launch, const char *key);
  *  single tasks.
  *
  *  After a hold, the tasks that wait for no key run first, by themselves and in the order of
- *  registration: none of them waits after one that waits for its key. The others run after them,
- *  in the order of the calls of lg_launch_replay(). The launch waits for these calls at most until
- *  the hold's deadline; then it runs the remaining tasks. A launch that was not held waits for no
- *  key.
+ *  registration, also where a task that waits for its key was registered before them. The others
+ *  follow in the order of the calls of lg_launch_replay(). The launch waits for these calls until
+ *  the hold's deadline at most; then it runs the remaining tasks. A launch that was not held waits
+ *  for no key.
  *
  *  @return LG_OK; LG_ERR_STATE after begin; LG_ERR_ARGUMENT.
  *
