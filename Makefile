@@ -123,7 +123,7 @@ swift-release: packages
 	@echo "Building the ways to die of the Swift build once more, as programs are shipped"
 	@$(SWIFT) build -j $(JOBS) $(RELEASE) >build/swift-release.log 2>&1 || { cat build/swift-release.log; exit 1; }
 
-# Of the demo; nothing where it was not built, for lack of its libraries.
+# The agent for the demo; empty where it was not built, for lack of its libraries.
 AGENT = $$(ls build/gcc/Sources/launchguard-agent/launchguard-agent 2>/dev/null)
 
 demo: core-gcc swift
@@ -160,7 +160,7 @@ test-export:
 test-servers:
 	python3 -B Tests/Export/test_servers.py $(WITH_TOOL) --victim build/gcc/Tests/Export/server-victim --agent build/gcc/Sources/launchguard-agent/launchguard-agent
 
-# Of the tests with the core, what needs the tool as well.
+# The tests with the core that need the tool as well.
 test-compose:
 	COMPOSE_DUMP=build/gcc/Tests/Delivery/Report/compose-dump SECRETS=build/gcc/Tests/Delivery/Report/report-secrets \
 		FAULTS=build/gcc/Tools/Sources/CLaunchGuardFaults/launchguard-faults TOOL=Tools/.build/debug/launchguard \

@@ -232,7 +232,7 @@ int main(int count, char **arguments) {
     else
         for (size_t i = 0; i < WAYS; i++)
             ways[i].run();
-    lg_stop(session); /* Tells what was not told yet. */
+    lg_stop(session); /* Reports the remaining events. */
     printf("the host is well\n");
     return result;
 }

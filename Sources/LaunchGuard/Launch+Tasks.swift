@@ -60,9 +60,9 @@ extension Launch {
     }
 
     /// Leave out a task, as the configuration of the program says. In its turn the task is left
-    /// out. It gets no protect action. A breadcrumb and the event "omitted" in the timeline tell
-    /// this from a task that LaunchGuard left out. The call holds for an essential task, too. C:
-    /// `lg_launch_leave_out()`.
+    /// out. It gets no protect action. A breadcrumb and the event "omitted" in the timeline
+    /// distinguish it from a task that LaunchGuard left out. The call holds for an essential task,
+    /// too. C: `lg_launch_leave_out()`.
     ///
     /// - Parameter key: of a task, or of one that is added later.
     /// - Returns: false when the task runs or has run, when the key is empty or longer than 63

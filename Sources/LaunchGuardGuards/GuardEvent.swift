@@ -1,4 +1,4 @@
-/// A fault that a guard found. Of one site the first event is told at once, and later ones at most
+/// A fault that a guard found. The first event of a site is reported at once, later ones at most
 /// once a second, with their count. C: `lg_guard_event`.
 public struct GuardEvent: Sendable {
     /// A key and its value.
@@ -19,11 +19,11 @@ public struct GuardEvent: Sendable {
     public let threadName: String
     /// Time since the system started, without the time that it slept: `CLOCK_MONOTONIC`.
     public let time: Duration
-    /// Address of the code that met the fault; 0: the site is one beyond those that are told apart.
+    /// Address of the code that met the fault; 0: the site is not counted separately.
     public let site: UInt64
     /// Events at this site so far.
     public let count: Int
-    /// Those of them that were not told by an event of their own, since the one before this.
+    /// Number of them since the event before this one that were not reported separately.
     public let skipped: Int
     /// One line for people. This and the rest describe the first event of the site.
     public let text: String

@@ -25,7 +25,7 @@ public struct GuardRecord: Codable, Hashable, Sendable {
         public var place: Frame?
         public var events: UInt64
         public var survived: UInt64
-        /// Of the first and of the last event, on the monotonic clock.
+        /// Times of the first and of the last event, on the monotonic clock.
         public var firstNanoseconds: UInt64?
         public var lastNanoseconds: UInt64?
         public var threadID: Int32?
@@ -89,7 +89,7 @@ public struct GuardRecord: Codable, Hashable, Sendable {
 
         /// It neutralised the fault.
         public static let survived = Action(rawValue: "survived")
-        /// It told the fault, and left it as it was.
+        /// It reported the fault, and left it as it was.
         public static let reported = Action(rawValue: "reported")
         /// It ended the program.
         public static let ended = Action(rawValue: "ended")

@@ -1,7 +1,7 @@
 /// One context: its counters, its mode, and its place on the ladder.
 public struct LedgerContext: Codable, Hashable, Sendable {
     public var name: String
-    /// Of the launch that is under way, or was in the last run: "normal", "checking",
+    /// Status of the launch under way, or of the one in the last run: "normal", "checking",
     /// "needs-repair" or "repairing".
     public var status: String
     /// The kind of the next launch: "normal", "probation", "safe" or "trial".

@@ -1,4 +1,4 @@
-/// Tells the program's own code from that of libraries and runtimes, so that a report names the
+/// Separates the program's own code from that of libraries and runtimes, so that a report names the
 /// place that a person would: the program's own function nearest to the fault.
 struct OwnCode {
     /// Path of the program's own module.

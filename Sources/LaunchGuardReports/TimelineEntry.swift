@@ -16,7 +16,7 @@ public struct TimelineEntry: Codable, Hashable, Sendable {
     public var attributed: [String]
     /// Contexts of which no launch was under way, and against which it would have counted in one.
     public var late: [String]?
-    /// Whether the program was told of the run.
+    /// Whether the program has learned of the run.
     public var isTold: Bool?
     /// Beginning of the words with which a repair failed last.
     public var repairFailure: String?

@@ -62,7 +62,7 @@ static bool read_config(struct agent *agent)
         agent_log("spool/config cannot be used: %s", wrong);
         return false;
     }
-    /* Of a held report: what has to change before it is tried again. */
+    /* Digest of the settings: a held report is tried again when it changes. */
     size_t used = (size_t)size;
     if (agent->config.credential_file[0] && stat(agent->config.credential_file, &info) == 0)
         used += (size_t)snprintf(text + used, 64, "%ju %jd %ju %ld", (uintmax_t)info.st_ino, (intmax_t)info.st_mtim.tv_sec,

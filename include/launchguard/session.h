@@ -293,9 +293,9 @@ LG_API lg_status lg_will_restart(lg_session *session);
 
 /** Report that the program has crashed. The call is for a component that sees crashes without a
  *  crash record: a managed runtime, or a crash reporter whose handlers end the process. The end of
- *  the run is LG_END_CRASH with LG_EVIDENCE_CRASH_NOTE, and counts like any crash, in the tasks that
- *  run now. Call it as soon as the crash is certain: nothing takes the call back later, not even
- *  exit(0), lg_stop() or a witness. A crash record of LaunchGuard's own says more, and wins.
+ *  the run is LG_END_CRASH with LG_EVIDENCE_CRASH_NOTE, and counts like any crash, in the tasks
+ *  that run now. Call it as soon as the crash is certain: nothing takes the call back later, not
+ *  even exit(0), lg_stop() or a witness. A crash record of LaunchGuard's own says more, and wins.
  *
  *  @param type  what `launchguard inspect` calls the crash, for example "TypeError" or "SIGSEGV":
  *               NUL-terminated UTF-8, cut to LG_CRASH_TYPE_MAX bytes; NULL = "". Copied.

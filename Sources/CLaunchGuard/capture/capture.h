@@ -1,6 +1,6 @@
 /* Layer 3: all that runs inside the signal handler, and nothing else.
  *
- * This header is the interface of `capture/` to the rest of the core. The code behind it runs in a
+ * This header is the interface of `capture/` to the rest of the core. That code runs in a
  * broken process: it takes no lock, allocates nothing, uses no stdio, never calls the dynamic
  * linker, and trusts no memory but its own.
  */
@@ -34,7 +34,7 @@ struct lg__capture_options {
     /* The program does not know of LaunchGuard: SIGPIPE is how it ends, and no crash of it. */
     bool preloaded;
     bool forked;           /* the handlers are there already: they are those of the parent */
-    /* before _exit() ends the process that has the session, on any thread; NULL: nobody is told */
+    /* before _exit() ends the process that has the session, on any thread; NULL: no call */
     void (*leaves)(int status);
     void (*watch)(void);   /* what the watch thread does; it ends by lg__watch_thread_leave() */
 };

@@ -29,8 +29,8 @@
 
 /* ---- on the crashed thread ---- */
 
-/* Of the kernel, while a record is written: for the crashed thread, then for the process. The crash
- * lock guards them. */
+/* Kernel timers that run while a record is written: for the crashed thread, then for the process.
+ * The crash lock guards them. */
 static long timers[2] = { -1, -1 };
 
 static void arm(struct lg__crash *crash, uint32_t ms)
@@ -53,7 +53,7 @@ void lg__deadline_arm(struct lg__crash *crash)
 static _Atomic uint32_t attended; /* counts these crashes */
 static _Atomic bool attentive;
 
-/* Of an exit to the watch thread. */
+/* A question of an exit to the watch thread, and the answer. */
 static _Atomic uint32_t exit_asked, exit_answered; /* futex */
 
 void lg__deadline_attend(struct lg__crash *crash)

@@ -150,7 +150,7 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
 
 /* ---- a fault that leaves no record at first ---- */
 
-/* Of our own code, which may mean to recover from it. */
+/* The bounds of our own code, which may mean to recover from its fault. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))), etext[] __attribute__((visibility("hidden")));
 
 static bool is_of_program(const siginfo_t *info, const struct lg__arch_fault *fault)

@@ -25,8 +25,8 @@ extern struct lg__fixed lg__fixed __attribute__((visibility("hidden")));
 /* True in the process that started the session; false in its children. Handler. */
 bool lg__fixed_unforked(void);
 
-/* The signal names its sender. Of a timer and the like the fields of pid and uid mean something
- * else. */
+/* The signal names its sender. For a signal of a timer and the like, the fields of pid and uid mean
+ * something else. */
 static inline bool lg__fixed_has_sender(const siginfo_t *info)
 {
     return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL || info->si_code == SI_MESGQ;

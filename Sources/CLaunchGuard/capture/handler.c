@@ -85,9 +85,8 @@ static bool take_program_chance(const struct arrival *at)
 }
 
 /* Other code took SA_SIGINFO from our handler: siginfo is not filled. The fault of an instruction
- * comes again when the instruction is repeated, with the handler as it should be. Of any other
- * signal only the number is known. No other code replaces our handler where the program's choices
- * come after it. */
+ * comes again when the instruction is repeated, with the handler as it should be. For any other
+ * signal only the number is known. With keep_first no other code replaces our handler. */
 static bool repeat_for_siginfo(struct arrival *at)
 {
     struct lg__arch_fault fault;

@@ -28,8 +28,7 @@ static void *begin_thread(void *argument)
     return begin.run(begin.argument);
 }
 
-/* Of the sanitizers' runtimes, which must know every thread and have a pthread_create() of their
- * own. */
+/* The pthread_create() of the sanitizers' runtimes, which must know every thread. */
 extern int __interceptor_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
 
 /* Our function, wherever the name leads to. */

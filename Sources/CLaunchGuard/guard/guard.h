@@ -2,8 +2,8 @@
  * recorded. Nothing in this folder knows the handler or the session: the session hands in what a
  * guard needs of them (struct lg__guard_host), and offers the first chances to the handler.
  *
- * switch.c holds what is on, ranges.c where it holds, site.c counts and describes by site, event.c
- * decides about one fault and tells it. One file a guard stands on them. */
+ * switch.c holds which classes are on, ranges.c for which code, site.c counts and describes events
+ * by site, event.c decides about one fault and reports it. Each guard has a file on top of them. */
 #ifndef LG_GUARD_GUARD_H
 #define LG_GUARD_GUARD_H
 
@@ -13,13 +13,13 @@
 #include "launchguard/guard.h"
 #include "store/format.h"
 
-/* What guards need of the session. Set before anything is on; kept until the process ends. */
+/* Services of the session for guards. Set before anything is on; kept until the process ends. */
 struct lg__guard_host {
     struct lg__guards *file; /* the section of the run file, or memory in its place */
     const _Atomic uint32_t *unforked; /* 0 in forked children */
     /* Append a breadcrumb of category "guard". Handler. */
     void (*breadcrumb)(lg_level level, const char *text, const lg_field *fields, size_t count);
-    /* There is something to tell. Handler. */
+    /* An event waits to be reported. Handler. */
     void (*wake)(void);
     /* The calling thread is about to end the program for this reason: its crash record says so.
      * Handler. */
@@ -86,10 +86,10 @@ struct lg__guard_fault {
 };
 
 void lg__event_open(const struct lg__guard_host *host);
-/* A fault of a class at a site would be survived, but for the budget of the site. Nothing is told.
- * Handler. */
+/* A fault of a class at a site would be survived, but for the budget of the site. Nothing is
+ * reported. Handler. */
 bool lg__event_survives(lg_guard_class guard_class, uint64_t site);
-/* Decide about a fault, and tell it. True: neutralise it. In a handler the policy LG_GUARD_FATAL
+/* Decide about a fault, and report it. True: neutralise it. In a handler the policy LG_GUARD_FATAL
  * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
 bool lg__event_claim(const struct lg__guard_fault *fault);
 

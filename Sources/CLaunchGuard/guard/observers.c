@@ -120,7 +120,7 @@ static uint32_t take_owner(void)
     return owner_count++;
 }
 
-/* ---- faults, told without the lock ---- */
+/* ---- faults, reported without the lock ---- */
 
 static bool claim(const void *site, const lg_observers *list, lg_owner owner, const char *fault)
 {

@@ -94,7 +94,7 @@ static void wait_for(lg_completion *done)
     }
 }
 
-/* The report has its turn. false: the life is over, and nobody is told. */
+/* The report has its turn. false: the life is over, and nothing is reported. */
 static bool note_told(struct lg__life *life, const lg_report_batch *batch)
 {
     bool told = false;
@@ -117,7 +117,7 @@ static void call_program(void *argument)
     lg_completion *done = argument;
     lg_launch *launch = done->life->launch;
     const lg_report_batch *batch = done->batch.context ? &done->batch : NULL;
-    /* A report is told as soon as it has its turn, also after the wait. */
+    /* A report counts as reported as soon as it has its turn, also after the wait. */
     const uint32_t state = atomic_load(&done->state);
     if (atomic_exchange(&done->called, 1) || (state != PENDING && !(batch && state == VOID)))
         return;

@@ -1,4 +1,4 @@
-/* The clean end of a run, told in the ledger: the next start does not read the run file then. */
+/* The clean end of a run, noted in the ledger: the next start does not read the run file then. */
 #include <string.h>
 
 #include "launch/evidence.h"

@@ -32,7 +32,7 @@ struct lg__policy {
     uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit;
     uint32_t deescalate_runs;
     uint64_t deescalate_ms, streak_gap_ms;
-    uint32_t window_ms, finish; /* for readers: the machine itself is told when it finishes */
+    uint32_t window_ms, finish; /* for readers: the machine gets an event when it finishes */
     bool shadow;
     bool asks;      /* there is an on_decide */
     lg_decision decision; /* where on_decide is not asked */

@@ -34,8 +34,8 @@ enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 /* One life of a launch, from its begin to its end. In a process there is one; in a simulated
  * session each simulated end takes it away, and the next begin makes another one (life.c). A thread
  * that works for a launch holds the life that it works for. After the end its stores there have no
- * effect. State that outlasts a life (the ledger, the run file, the tasks) changes behind one gate:
- * lg__life_current(). Lives are never freed: an answer may come late. */
+ * effect. State that outlasts a life (the ledger, the run file, the tasks) changes only where
+ * lg__life_current() is true. Lives are never freed: an answer may come late. */
 struct lg__life {
     lg_launch *launch;
     struct lg__life *older;
@@ -66,7 +66,7 @@ struct lg__window {
     _Atomic uint64_t passed_for; /* the opened_ns whose window has passed */
     struct lg__life *_Atomic awaited; /* the last life that a thread waits in for the window */
     _Atomic bool idle; /* tasks are held, and none runs: the time that passes proves nothing */
-    /* Of the one thread that counts: */
+    /* used by the one thread that counts: */
     uint64_t seen_ns, last_ns, counted_ns;
     uint32_t crashes; /* the latest crash when the window was over */
     bool is_over;
@@ -126,8 +126,8 @@ static inline bool lg__life_current(const struct lg__life *life)
  * lock. */
 void lg__launch_note_status(lg_launch *launch);
 
-/* Tell the program's logger, and call on_status if the status has changed. The status follows from
- * what is stored, so that the last caller reports the current one. */
+/* Pass waiting breadcrumbs to the program's logger, and call on_status if the status has changed.
+ * The status follows from stored data, so that the last caller reports the current status. */
 void lg__launch_tell(lg_launch *launch);
 
 /* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session

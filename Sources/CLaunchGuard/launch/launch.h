@@ -16,7 +16,7 @@
 #define LG__HANG_LAUNCH LG__HEARTBEATS
 #define LG__HANGS (LG__HEARTBEATS + 1)
 
-/* Of the nanoseconds until something is to be done. */
+/* In place of nanoseconds until the next work: there is none. */
 #define LG__NEVER UINT64_MAX
 
 /* The part of a session that its launches need. */
@@ -106,9 +106,9 @@ void lg__terminate_launches(struct lg__host *host);
 
 /* ---- clean_end.c ---- */
 
-/* Tell the ledger that this run ended by exit(0). Called once, when the run file says so. */
+/* Note in the ledger that this run ended by exit(0). Called once, when the run file says so. */
 void lg__clean_end_note(struct lg__host *host);
-/* It did not, after all: something after exit() has ended it with another status. */
+/* Withdraw that note: after exit() the run ended with another status. */
 void lg__clean_end_take_back(struct lg__host *host);
 
 /* ---- account.c: how the last run ended, applied to every context ---- */
@@ -128,10 +128,11 @@ enum lg__account lg__account_apply(struct lg__ledger_context *context, const str
 /* A run of the timeline as a report; `contexts`: a bit for each context that is asked about. */
 lg_report lg__account_report(const struct lg__host *host, const struct lg__ledger_run *run, uint32_t contexts, char path[4096 + 96], char uuid[37]);
 
-/* The run ended badly, and nobody was told of it. */
+/* The run ended badly, and the program has not learned of it. */
 bool lg__account_is_untold(const struct lg__ledger_run *run);
 
-/* Somebody is told of a run; not yet stored. false: it is not in the timeline. Under host->lock. */
+/* Mark a run as known to the program; not yet stored. false: the run is not in the timeline. Under
+ * host->lock. */
 bool lg__account_tell(struct lg__host *host, uint64_t ordinal);
 
 /* Reports for on_report: the runs of the timeline that counted for a context, or ended in no launch

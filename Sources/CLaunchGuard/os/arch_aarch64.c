@@ -9,7 +9,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-static_assert(sizeof(siginfo_t) == 128, "LG__ARCH_HANDLER: the context is behind it in the frame");
+static_assert(sizeof(siginfo_t) == 128, "LG__ARCH_HANDLER: the context is after it in the frame");
 
 const uint32_t lg__arch = LG__ARCH_AARCH64;
 const uint32_t lg__arch_pc = 32, lg__arch_sp = 31, lg__arch_fp = 29;

@@ -1,11 +1,11 @@
-/* A program that this process leaves alone, and that leaves this process alone.
+/* Start a program that is independent of this process.
  *
- * Two processes begin here, each as a vfork() on a stack of its own. The one in the middle has no
- * exit signal: neither wait() nor a SIGCHLD tells of it. It makes a session, begins the second one,
- * and ends, so that the second one belongs to init, or to who has taken its place. Both see the
- * memory of this process until they are gone or another program, and so make raw system calls
- * alone: what the runtime of a sanitizer or an interposed function kept for them would be kept for
- * the calling thread. */
+ * Two processes begin here, each as a vfork() on a stack of its own. The first one has no exit
+ * signal: neither wait() nor SIGCHLD reports it. It makes a session, begins the second process, and
+ * ends, so that the second one belongs to init or to a subreaper. Both share the memory of this
+ * process until they end or execute a program. They therefore make raw system calls only: state
+ * that a sanitizer's runtime or an interposed function kept for them would count for the calling
+ * thread. */
 #include "os/os.h"
 
 #include <errno.h>

@@ -64,12 +64,12 @@ static bool take_value(const char *from, const char *end, char *to, size_t to_si
 void lg__os_release_value(const char *text, size_t size, const char *key, char *to, size_t to_size)
 {
     const size_t key_size = strlen(key);
-    const char *const behind = text + size;
+    const char *const after = text + size;
     char value[256];
     to[0] = 0;
-    for (const char *line = text, *end; line < behind; line = end < behind ? end + 1 : end) {
-        end = memchr(line, '\n', (size_t)(behind - line));
-        end = end ? end : behind;
+    for (const char *line = text, *end; line < after; line = end < after ? end + 1 : end) {
+        end = memchr(line, '\n', (size_t)(after - line));
+        end = end ? end : after;
         while (line < end && is_space(*line))
             line++;
         if ((size_t)(end - line) >= key_size && memcmp(line, key, key_size) == 0 && take_value(line + key_size, end, value, sizeof value))

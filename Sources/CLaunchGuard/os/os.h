@@ -1,4 +1,4 @@
-/* Layer 0: every primitive of the operating system and of the CPU behind one header.
+/* Layer 0: one header for every primitive of the operating system and of the CPU.
  *
  * Nothing here knows what a run, a ledger or a record is. Functions marked "handler" may run inside
  * the crash handler: they make raw system calls only, touch neither errno nor thread-local storage,
@@ -19,8 +19,8 @@
 #define LG__PAGE 4096u
 #define LG__UUID_BYTES 16u
 
-/* Of libc the handler calls only the functions that lg__os_bind() calls before, so that a program
- * that binds lazily has resolved them and the handler never runs the dynamic linker. The shared
+/* The handler calls only those libc functions that lg__os_bind() calls before. So even a program
+ * that binds lazily has resolved them, and the handler never runs the dynamic linker. The shared
  * library is linked with -z now anyway. */
 void lg__os_bind(void);
 
@@ -28,7 +28,7 @@ void lg__os_bind(void);
 long lg__os_call(long number, long a, long b, long c, long d, long e, long f);
 
 /* Call a function once, with the status of the process, when the process passes through exit().
- * Where libc does not tell the status (musl), that is 0. */
+ * Where libc does not pass the status (musl), that is 0. */
 void lg__os_at_exit(void (*at_exit)(int status, void *argument), void *argument);
 
 /* Ids by raw system call: never cached, so also right in a forked or vforked child. Handler. */
@@ -286,7 +286,7 @@ bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high);
 /* Call `each` with every executable segment of every loaded module; the path of the program itself
  * is "". Under the lock of the loader. */
 void lg__os_each_code(void (*each)(const char *path, uint64_t start, uint64_t end, void *argument), void *argument);
-/* What dlsym() finds, without a trace in dlerror(); NULL: nothing. */
+/* As dlsym(), without a trace in dlerror(); NULL: nothing was found. */
 void *lg__os_symbol(void *handle, const char *name);
 /* File name of a module, by its handle of dlopen(), without the folder; "" if unknown. */
 void lg__os_module_name(void *handle, char *name, size_t size);
@@ -299,7 +299,7 @@ const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias);
 
 /* ---- linux_spawn.c: a program that is none of this process' ---- */
 
-/* Start a program that this process can neither wait for nor be told of, and that shares nothing
+/* Start a program whose end this process never sees by wait() or SIGCHLD, and that shares nothing
  * with it: a session of its own, no descriptor but /dev/null as 0, 1 and 2, default dispositions,
  * no blocked signal, "/" as its working directory, and no core file. Where this process is init, or
  * a subreaper, the program is its child all the same. Returns 0, or errno; the program has begun
@@ -311,12 +311,12 @@ int lg__os_spawn_detached(const char *path, char *const argv[], char *const envp
 /* Texts have a NUL, are cut to fit, and hold whatever the system says; "": unknown. `root` goes
  * before all paths: "" but in tests. */
 
-/* What files say of the machine and of the distribution. */
+/* Facts from files about the machine and the distribution. */
 struct lg__os_system {
     char model[64];          /* by the device tree, or by the firmware (DMI) */
     char os_id[32];          /* ID and VERSION_ID of os-release(5) */
     char os_version[32];
-    uint8_t machine_id[16];  /* machine-id(5), which is not to be told to others; 0: unknown */
+    uint8_t machine_id[16];  /* machine-id(5), which must not leave the machine; 0: unknown */
 };
 void lg__os_system(const char *root, struct lg__os_system *ret_system);
 /* As long as the machine runs and this stays the same, so does the above. false: unknown. */
@@ -334,7 +334,7 @@ void lg__os_container(const char *root, char name[32]);
 void lg__os_release_value(const char *text, size_t size, const char *key, char *to, size_t to_size);
 /* The innermost service or scope of systemd in the text of lg__os_cgroups(). "": there is none. */
 void lg__os_unit(const char *cgroups, char *to, size_t to_size);
-/* 32 hex digits, be there a line end after them or not. false, and all zero: it is something
+/* Parse 32 hex digits, with or without a line end. false, and all zero: the text is something
  * else. */
 bool lg__os_hex_id(const char *text, size_t size, uint8_t ret_id[16]);
 /* The name of a process, by its number in /proc. "": unknown. */

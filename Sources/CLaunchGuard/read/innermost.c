@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a recursion without end, so many frames show the calls that recur. */
+/* So many frames of an endless recursion show the calls that recur. */
 #define RECURRING 64u
 
 static bool is_letter(char c)

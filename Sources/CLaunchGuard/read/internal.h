@@ -63,7 +63,7 @@ struct lg_reader {
 #define LG__SLOTS_MAX UINT32_C(4096)
 #define LG__BRIEFS_MAX UINT32_C(64)
 
-/* What a living process changes while it is copied is copied again, so many times. */
+/* A block that a living process changes during the copy is copied again, so many times. */
 #define LG__READER_TRIES 8
 
 #define LG__PLACE_RECORD UINT32_C(0)
@@ -167,7 +167,7 @@ bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields 
 void lg__reader_field(const char *field, lg_log_field *ret_field, const char **ret_next);
 /* Whether the numbers of a walk go together; `most` pcs fit. */
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
-/* Of a walk by unwind tables: where a frame is in its function. So many words are there in all, the
+/* The place of a frame within its function, from the `count` words of a walk by unwind tables, the
  * pcs first. */
 lg_status lg__reader_function(const uint64_t *words, size_t count, uint32_t stored, uint32_t index, lg_function *ret_function);
 /* The values of the head of a walk. */

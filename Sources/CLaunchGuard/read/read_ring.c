@@ -122,12 +122,12 @@ static bool begun(const uint8_t *cells, uint64_t mask, uint64_t sequence)
 static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t lane, lg_log_info *info)
 {
     const uint8_t *cells = lane_cells(reader, layout, lane);
-    struct { uint64_t head, behind, entries; } of;
+    struct { uint64_t head, after, entries; } of;
     static_assert(offsetof(struct lg__lane, entries) == 16, "the begin of a lane");
     memcpy(&of, cells - sizeof(struct lg__lane), sizeof of);
     const uint64_t head = of.head, count = layout->header.lane_cells, before = reader->log_count;
     /* Cells that were reserved for later entries while the lane was copied may be a mixture. */
-    const uint64_t last = of.behind > head ? of.behind : head, oldest = last > count ? last - count : 0;
+    const uint64_t last = of.after > head ? of.after : head, oldest = last > count ? last - count : 0;
     uint64_t at = oldest < head ? oldest : head, overwritten = at, unknown = 0;
     while (at < head) {
         struct lg__entry entry;

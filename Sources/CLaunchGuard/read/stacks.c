@@ -30,11 +30,11 @@ static lg_status check_chunk(const lg_reader *reader, uint64_t memory_at, const 
         if (to)
             memcpy(to + at, piece, count);
     }
-    struct lg__chunk behind;
+    struct lg__chunk after;
     LG_FAULT_POINT("reader: chunk");
-    if (!lg__reader_bytes(reader, memory_at - sizeof behind, &behind, sizeof behind))
+    if (!lg__reader_bytes(reader, memory_at - sizeof after, &after, sizeof after))
         return LG_ERR_DAMAGED;
-    if (memcmp(&behind, chunk, sizeof behind) != 0)
+    if (memcmp(&after, chunk, sizeof after) != 0)
         return LG_ERR_INCOMPLETE; /* a later crash is being recorded */
     return crc == chunk->crc ? LG_OK : LG_ERR_DAMAGED;
 }

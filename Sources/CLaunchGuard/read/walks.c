@@ -142,7 +142,7 @@ lg_status lg_reader_stack_choice(lg_reader *reader, lg_stack_choice *ret_choice)
         reason = "unwind tables describe every frame, a frame pointer may hold any value";
         if (tables.head.reason != LG__WALK_COMPLETE && tables.head.total < pointers.head.total) {
             choice.stage = LG_STAGE_FRAMES;
-            reason = "the walk by unwind tables broke off sooner, and each caller here is behind a call";
+            reason = "the walk by unwind tables broke off sooner, and each caller here is after a call";
         }
     }
     lg__reader_text(choice.reason, sizeof choice.reason, reason, strlen(reason));

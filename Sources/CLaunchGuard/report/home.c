@@ -35,7 +35,7 @@ static const char *own_home(void)
     return home;
 }
 
-/* Of a name in a text; what else could follow a path there ends the name. */
+/* A byte of a name in a text. Any other byte that may follow a path ends the name. */
 static bool is_name(char byte)
 {
     unsigned char c = (unsigned char)byte;

@@ -1,7 +1,7 @@
 /* Delivery, the program's side: what its files share. See include/launchguard/delivery.h.
  *
  * The files, from below: delivery.c, delivery_options.c and delivery_entries.c; then
- * delivery_agent.c, which starts the agent, and delivery_told.c, which tells the program; then the
+ * delivery_agent.c, which starts the agent, and delivery_told.c, which calls on_delivered; then the
  * calls of the program, each in a file: delivery_start.c, delivery_consent.c, delivery_request.c
  * and delivery_wait.c. */
 #ifndef LG_SESSION_DELIVERY_H

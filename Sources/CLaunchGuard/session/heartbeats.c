@@ -24,7 +24,7 @@
 static struct heartbeat {
     _Atomic int32_t tid;      /* 0: free */
     _Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC; 0: it pauses */
-    /* Of the watch thread: */
+    /* used by the watch thread: */
     uint64_t seen_ns; /* the heartbeat that time is counted from */
     uint64_t last_ns, step_ns, counted_ns;
     uint8_t padding[64 - 48];

@@ -8,7 +8,8 @@
 #include "session/session.h"
 #include "store/text.h"
 
-/* Messages of a crash that are told: libc's, the Swift runtime's, type and text of an exception. */
+/* Messages of a crash that go to the logger: libc's, the Swift runtime's, type and text of an
+ * exception. */
 #define MESSAGES_MAX 4u
 
 static void say(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);

@@ -18,8 +18,8 @@ const char *lg__preloaded_message(void);
  * false: this process has no session, as a child of vfork(), which runs in the memory of one that
  * has. Handler. */
 bool lg__preloaded_leaves(int status);
-/* Before the process executes another program. The run says so, or goes: that of a forked child
- * tells nothing. Otherwise as lg__preloaded_leaves(). */
+/* Called before the process executes another program. The run notes that; the run of a forked child
+ * is deleted instead, as it is worth nothing. Otherwise as lg__preloaded_leaves(). */
 bool lg__preloaded_executes(void);
 /* After one that returned true: the process did neither. errno stays as it is. */
 void lg__preloaded_goes_on(void);

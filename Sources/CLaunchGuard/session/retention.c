@@ -375,8 +375,8 @@ static uint32_t drop_living(const struct lg_session *session, struct run_file *f
     return ended;
 }
 
-/* Of a process that does not hold the ledger: the run of the one that does is not to go. Most of
- * these look at nothing. */
+/* A process that does not hold the ledger applies retention at one of so many starts. It never
+ * deletes the run of the process that holds the ledger. */
 #define SECONDARY_STARTS 16u
 
 static void apply_beside_primary(const struct lg_session *session)

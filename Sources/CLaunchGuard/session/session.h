@@ -25,7 +25,7 @@ struct lg__cpu_look {
     bool told; /* there is a breadcrumb */
 };
 
-/* What a session does in a program that does not know of it. */
+/* The session of a program that does not know of LaunchGuard. */
 struct lg__preloaded {
     void (*leaves)(int status); /* before _exit() ends the process, on any thread. Handler. */
     void (*forked)(void); /* in a forked child, whose session is closed: starts one of its own */
@@ -95,9 +95,9 @@ bool lg__signal_redirect(int signal, siginfo_t *info, void *ucontext);
 /* last_run.c: put into the outbox how the last run ended, where that was no clean end. */
 void lg__last_run_say(struct lg__host *host);
 
-/* guards.c: the guards are off, and the thread that tells their events ends. */
+/* guards.c: the guards are off, and the thread that reports their events ends. */
 void lg__guards_stop(void);
-/* Tell, on the calling thread, what they have not told yet. */
+/* Report the remaining events of guards on the calling thread. */
 void lg__guards_tell(void);
 
 /* log_thread.c: a thread of libc hands over what the watch thread says, where the program has a

@@ -241,7 +241,8 @@ static void register_once(void)
     pthread_atfork(NULL, session_in_parent, lg__start_in_child);
 }
 
-/* Not while a witness stores how that run ended: it comes before, or is told that it comes late. */
+/* Wait for a witness that stores how that run ended. A witness that comes later learns that it is
+ * late. */
 static void account_last_run(struct lg_session *session, const struct lg__identity *identity)
 {
     lg__witness_wait(session);

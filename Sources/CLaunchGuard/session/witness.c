@@ -1,7 +1,7 @@
 /* lg_witness(): a supervisor stores the wait status of a process that it has waited for.
  *
- * The files are those of another process: see foreign_file.h. Nothing is written but the two fields
- * of the witness and the word by which the ledger tells a clean end. */
+ * The files are those of another process: see foreign_file.h. A witness writes its two fields and
+ * the word of the ledger for a clean end, nothing else. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -15,8 +15,8 @@
 #include "store/crc32c.h"
 #include "store/run.h"
 
-/* The ledger may tell a clean end of the run, which the wait status is to replace. A ledger that no
- * start uses tells nothing. */
+/* Take back a clean end of the run in the ledger, which the wait status replaces. A ledger that no
+ * start uses has none. */
 static lg_status withdraw_clean_end(int runs, uint64_t ordinal)
 {
     struct lg__header header;

@@ -216,7 +216,7 @@ struct lg__ledger_run {
     uint32_t events[LG__CONTEXTS]; /* LG_EVENT_*, of contexts[i] */
     /* bit i: the end would have counted in a launch of contexts[i], and was in none */
     uint32_t late;
-    uint32_t told; /* 1: the program was told of the run */
+    uint32_t told; /* 1: the program has learned of the run */
     char reason[LG__REASON_BYTES]; /* of the first context that has one */
     uint32_t degraded; /* 1: guards survived faults in it */
 };

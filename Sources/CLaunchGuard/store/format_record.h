@@ -131,7 +131,7 @@ static_assert(sizeof(struct lg__crash_context) == 944, "FORMAT.md, record");
     X(LG__WALK_NOT_READY, 6, "the module table was not ready") \
     X(LG__WALK_RECRASH, 7, "the walk itself crashed") \
     X(LG__WALK_FAILED, 8, "the unwinder gave up") \
-    X(LG__WALK_NO_CALL, 9, "the next return address is not behind a call")
+    X(LG__WALK_NO_CALL, 9, "the next return address is not after a call")
 
 enum lg__walk {
 #define LG__WALK_ENUM(identifier, value, sentence) identifier = value,

@@ -11,7 +11,7 @@
 
 #include "launchguard/log.h"
 
-/* Of all that LaunchGuard says. */
+/* Category of all breadcrumbs of LaunchGuard. */
 #define LG__OUTBOX_CATEGORY "launchguard"
 
 /* Breadcrumbs that may wait at once: a public call leaves a few. */

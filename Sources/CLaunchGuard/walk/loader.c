@@ -20,7 +20,7 @@ struct node {
     uint32_t name_crc;
 };
 
-/* Of each walker. */
+/* State of each walker. */
 static struct work {
     const struct lg__modules *in_use;
     uint32_t settled; /* lg__memory_age for which `in_use` was chosen */

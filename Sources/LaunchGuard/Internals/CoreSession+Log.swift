@@ -27,7 +27,7 @@ extension CoreSession {
                         text.withUTF8 { unsafe start.update(from: $0.baseAddress ?? UnsafePointer(start), count: $0.count) }
                         used += text.utf8.count
                     }
-                    // Of a field that does not fit, only the sizes are read: the field is left out,
+                    // For a field that does not fit, only the sizes are read: the field is left out,
                     // and the entry marked as cut.
                     let size = isFitting ? text.utf8.count : Int.max
                     unsafe slices[count] = lg_slice(bytes: UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), size: size)

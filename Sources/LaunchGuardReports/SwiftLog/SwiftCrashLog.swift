@@ -8,7 +8,7 @@
 /// What is redacted in the report is not in the log. A log is a value; several threads may make
 /// logs at once.
 public struct SwiftCrashLog: Encodable, Sendable {
-    /// Of the crash, with microseconds.
+    /// Time of the crash, with microseconds.
     public var timestamp: String?
     /// Always "crashReport".
     public var kind = "crashReport"
@@ -41,7 +41,7 @@ public struct SwiftCrashLog: Encodable, Sendable {
         /// "programCounter", "returnAddress", "omittedFrames" or "truncated".
         public var kind: String
         public var address: Address?
-        /// Of omitted frames.
+        /// Number of omitted frames.
         public var count: UInt64?
         /// True, or nil.
         public var inlined: Bool?

@@ -34,8 +34,8 @@ char *compose_brief(lg_reader *reader, const struct facts *facts, size_t *ret_by
 /* At most LG__REPORT_FULL_MAX bytes: it leaves the oldest breadcrumbs out first. */
 char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
 
-/* The brief part of `count` runs that gave way before they had a report. Of the facts, the
- * identities, the fingerprint, the end and `made_ns` are used; `ordinal` is that of the last
+/* The brief part for `count` runs that gave way before they had a report. The call uses the
+ * identities, the fingerprint, the end and `made_ns` of the facts; `ordinal` is that of the last
  * run. */
 char *compose_counted(const struct facts *facts, const char *state_directory, uint64_t ordinal, uint64_t count, size_t *ret_bytes);
 

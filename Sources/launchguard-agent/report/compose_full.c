@@ -2,7 +2,7 @@
  * - Left out: the memory map and what follows from it, memory around the crash, standard error.
  * - `path` is empty, and `report` holds what the brief part says of the report itself, the
  *   fingerprint among it.
- * - Home directories are "~". Of the breadcrumbs there are the newest 200.
+ * - Home directories are "~". Only the newest 200 breadcrumbs are there.
  * - A number above INT64_MAX is left out; only a damaged file has one. */
 #include <stdlib.h>
 #include <string.h>

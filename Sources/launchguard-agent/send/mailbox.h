@@ -37,8 +37,8 @@ struct mail *mailbox_add(struct mailbox *mailbox, const struct lg__report_name *
 /* Write the header of a report. false: errno says why; the report in memory has it all the same. */
 bool mailbox_update(struct mailbox *mailbox, struct mail *mail);
 
-/* Move a report to another state, with its header as it is now. A sent one leaves its parts
- * after. */
+/* Move a report to another state, with its header as it is now. A sent report loses its two
+ * parts. */
 bool mailbox_move(struct mailbox *mailbox, struct mail *mail, lg_delivery_state state);
 
 /* Delete a report. */
@@ -54,8 +54,8 @@ struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16]);
 /* Whether there is a report in this state. */
 bool mailbox_has(const struct mailbox *mailbox, lg_delivery_state state);
 
-/* Look again at what others may have changed: the program empties the spool, or takes what it was
- * told of. */
+/* Look again at files that others may have changed: the program empties the spool, or deletes a sent
+ * report after its call of on_delivered. */
 void mailbox_refresh(struct mailbox *mailbox);
 
 #endif

@@ -10,8 +10,7 @@
  * not end. NULL: there is neither. */
 const json_t *full_json_moment(const json_t *full, const json_t *brief);
 
-/* Of the thread that the brief part names, the walk that the brief part shows the begin of, all of
- * it. NULL: there is none. */
+/* The whole stack walk whose first frames the brief part shows. NULL: there is none. */
 const json_t *full_json_frames(const json_t *moment, const json_t *brief);
 /* Its registers; NULL: there are none. */
 const json_t *full_json_registers(const json_t *moment, const json_t *brief);

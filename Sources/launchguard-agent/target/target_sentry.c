@@ -38,7 +38,7 @@ static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request
     const char *host = at + 1, *path = strchr(host, '/');
     size_t host_size = path ? (size_t)(path - host) : 0;
     if (host_size == 0 || host[0] == ':' || !is_plain(host, host_size, ".-_:[]"))
-        return request_refuse(ret_why, "the DSN names no host, or no project behind it");
+        return request_refuse(ret_why, "the DSN names no host or no project");
     const char *project = strrchr(path, '/') + 1;
     if (!is_plain(project, strlen(project), "-_"))
         return request_refuse(ret_why, "the DSN does not end with a project");

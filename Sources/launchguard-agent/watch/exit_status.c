@@ -25,7 +25,8 @@ struct pidfd_info_6_15 {
 
 enum found { FOUND_NONE, FOUND_ALIVE, FOUND_ENDED, FOUND_STATUS };
 
-/* Of a line of /proc/PID/stat, from its third field on: a field, from 4. NULL: there are fewer. */
+/* A field, from 4, of a line of /proc/PID/stat that begins at its third field. NULL: there are
+ * fewer. */
 static const char *field_of(const char *third, int number)
 {
     for (int i = 3; third && i < number; i++)

@@ -197,7 +197,7 @@ static void witness(struct runs *runs, struct known_run *run)
         agent_log("run %llu: process %d has ended, and its status is not to be had", (unsigned long long)run->ordinal, (int)run->pid);
         break;
     case EXIT_STATUS_NEVER:
-        agent_log("run %llu: process %d has ended; this kernel tells its status to nobody but its parent", (unsigned long long)run->ordinal,
+        agent_log("run %llu: process %d has ended; this kernel reports its status only to its parent", (unsigned long long)run->ordinal,
                   (int)run->pid);
         break;
     case EXIT_STATUS_KNOWN:

@@ -166,7 +166,7 @@ static void test_false_callers(void **state)
             if (pointers.stored != 1)
                 fail_msg("word %d is shown as a caller", (int)word);
             assert_int_equal(pointers.truncated, 1);
-            assert_non_null(strstr(pointers.reason, "not behind a call"));
+            assert_non_null(strstr(pointers.reason, "not after a call"));
             assert_int_equal(choice.disagree, 0);
         }
         /* the tables know better */

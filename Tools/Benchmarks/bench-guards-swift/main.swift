@@ -204,7 +204,7 @@ let operations = [
     return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
 }
 
-/// Of one operation, on a thread of so many that begin together. A short run warms up.
+/// Time of one operation, on a thread of so many that begin together. A short run warms up.
 @Sendable func time(_ batch: (Work) -> Void, _ count: Int, _ ready: borrowing Atomic<Int>, _ threads: Int) -> Double {
     let work = Work()
     batch(work)

@@ -258,9 +258,9 @@ static inline uint64_t lg_shim_join(uint64_t heard, uint64_t later)
 
 #define LG_SHIM_STOPS (LG_SHIM_BIT(SIGTSTP) | LG_SHIM_BIT(SIGTTIN) | LG_SHIM_BIT(SIGTTOU))
 
-/* Whether the group got a signal that is taken now. Where the group got one of the other side
- * since, that one dropped what the listener would have told, and what it undoes need not be passed
- * on. */
+/* Whether the group got a signal that is taken now. If the group got a signal of the opposite kind
+ * since, that signal dropped the listener's report, and the signal that it undoes need not be
+ * passed on. */
 static inline int lg_shim_was_for_group(uint64_t heard, int number)
 {
     const uint64_t other = number == SIGCONT ? LG_SHIM_STOPS : LG_SHIM_BIT(number) & LG_SHIM_STOPS ? LG_SHIM_BIT(SIGCONT) : 0;
@@ -277,7 +277,7 @@ static inline uint64_t lg_shim_taken(uint64_t heard, int number)
     return heard & ~LG_SHIM_BIT(number);
 }
 
-/* The listener: a process of the same group that tells what was sent to the whole group.
+/* The listener: a process of the same group that reports signals to the whole group.
  *
  * The kernel goes through a group from its newest member to its oldest. So a signal that was sent
  * to the group waits in the listener before this process sees its own, and the program, which is

@@ -46,7 +46,7 @@ package final class Demangler: Sendable {
         }
     }
 
-    /// Of the first names, up to one that is too much.
+    /// Answers for the first names, up to one that is too much.
     private func answers(to names: [String]) -> [String] {
         guard let program else { return names.map(Self.name) }
         let (output, _) = Subprocess.run(program[0], program.dropFirst() + names, limit: 64 << 20, seconds: 60)

@@ -21,7 +21,7 @@ final class SymbolCache: Sendable {
     struct Found {
         /// An address without a function has none.
         var locations: [Location.Query: [Location]] = [:]
-        /// Of a file: why it has no functions.
+        /// Reasons why files have no functions.
         var problems: [String: String] = [:]
         /// Why there are no lines.
         var failure: Symbolicator.Failure?

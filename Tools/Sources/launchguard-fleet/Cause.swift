@@ -8,7 +8,7 @@ struct Cause: Hashable {
     let kind: String?
     let place: String
 
-    /// Of the rows of one fingerprint in the table `run`.
+    /// Columns over the rows of one fingerprint in the table `run`.
     static let columns = "app, ending, max(signal) AS signal, max(kind) AS kind, max(place) AS place"
 
     /// Nil: the place is not known.

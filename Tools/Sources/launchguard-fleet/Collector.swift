@@ -192,7 +192,7 @@ struct Collector {
         for (index, report) in zip(indexes, reports) { runs[index].report = report }
     }
 
-    /// Of their examples, but for those that have another fingerprint now.
+    /// Completeness of the fingerprints' examples, without those that have another fingerprint now.
     private func completeness(of fingerprints: [String], beside runs: [CollectedRun]) throws -> [String: Int] {
         let now = Dictionary(runs.compactMap { run in run.report.identity.map { ($0.uuid, run.fingerprint) } }) { _, last in last }
         return try database.read { database in

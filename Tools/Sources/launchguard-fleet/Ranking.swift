@@ -5,7 +5,7 @@ import ToolParts
 /// What the runs of a fleet died of, the most frequent first; of two versions, what is new first.
 struct Ranking {
     private(set) var groups: [FingerprintGroup]
-    /// Of all applications that are asked for.
+    /// Figures of all requested applications.
     private let figures: Figures
     private let pair: VersionPair?
     private let app: String?

@@ -2,7 +2,7 @@ import ArgumentParser
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// Of a command that runs the agent.
+/// Options of a command that runs the agent.
 struct AgentOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The agent's program. Default: $LAUNCHGUARD_AGENT, or launchguard-agent beside this tool or in its libexec folder.", valueName: "path"), completion: .file())
     var agent: String?

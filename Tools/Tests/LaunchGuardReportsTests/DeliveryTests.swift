@@ -151,7 +151,7 @@ import Testing
 }
 
 extension RecordedState {
-    /// Of the run that crashed.
+    /// UUID of the run that crashed.
     var runUUID: UUID {
         get throws {
             let uuid = try Reader(path: runPath).run().identity?.uuid

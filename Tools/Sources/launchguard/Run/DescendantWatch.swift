@@ -7,9 +7,9 @@ import LaunchGuardReports
 ///
 /// Each of them is known by its run file, which is seen as soon as it is made. From then on a
 /// descriptor of the process is held, and nothing is done until its parent has waited for it. The
-/// kernel then tells the status that the parent got: since Linux 6.15, also where the first thread
-/// of the process ended before the others. An end that the kernel does not tell stays unknown, and
-/// so does that of a process that was waited for before its file was read.
+/// kernel then reports the status that the parent got: since Linux 6.15, also where the first
+/// thread of the process ended before the others. An end stays unknown where the kernel does not
+/// report it, and where the parent waited for the process before its file was read.
 final class DescendantWatch {
     /// Each process takes one descriptor. The usual limit is 1024, and the storing of an end needs
     /// some. The ends of more processes at a time stay unknown.
@@ -30,7 +30,7 @@ final class DescendantWatch {
     /// Run files that do not show their process yet.
     private var unread: [String: (tries: Int, due: Double)] = [:]
 
-    /// Nil: the kernel does not tell how a process ended, or a descriptor is not to be had.
+    /// Nil: the kernel does not report how a process ended, or no descriptor is free.
     init?(_ program: pid_t, _ witness: RunWitness) {
         guard lg_shim_tells_ends() != 0 else { return nil }
         events = lg_shim_open_events()
@@ -75,7 +75,7 @@ final class DescendantWatch {
         unsafe lg_shim_close_events(&events)
     }
 
-    /// Ends are not told, or are of no interest any more.
+    /// The kernel does not report ends, or they are of no interest any more.
     private func stop() {
         for file in processes.keys { letGo(file) }
         if events.notices >= 0 { close(events.notices) }

@@ -14,7 +14,7 @@ enum PreloadObstacle {
     /// It gets more rights than its caller, and the loader ignores the caller's wishes.
     case hasMoreRights
 
-    /// Of a program that is no script; nil: nothing is in the way, or the file does not say.
+    /// The obstacle of a program that is no script; nil: there is none, or the file does not say.
     init?(_ path: String) {
         guard let head = ProgramHead(path, size: 64), head.bytes.starts(with: [0x7F] + "ELF".utf8) else { return nil }
         guard head.bytes.count == 64, head.bytes[4] == 2, head.bytes[5] == 1, head.number(at: 18, as: UInt16.self) == Self.machine else {

@@ -77,7 +77,7 @@ struct RunCommand: ParsableCommand {
         guard let first = command.first else { throw RunError(RunError.ownFailure, "name the program to run: launchguard run -- PROGRAM") }
         guard first.hasPrefix("-") else { return command }
         guard first == "--" else { throw RunError(RunError.ownFailure, "unknown option \(first); -- stands before a program of that name") }
-        guard command.count > 1 else { throw RunError(RunError.ownFailure, "name the program to run behind --") }
+        guard command.count > 1 else { throw RunError(RunError.ownFailure, "name the program to run after --") }
         return Array(command.dropFirst())
     }
 

@@ -1,6 +1,6 @@
 import LaunchGuardReports
 
-/// The end of a service's main process, as systemd tells it to `ExecStopPost=`.
+/// The end of a service's main process, as systemd passes it to `ExecStopPost=`.
 struct SystemdEnd {
     let status: WaitStatus
     let invocation: String
