@@ -34,7 +34,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // The C interface. On Linux it leads to the core, elsewhere to a shell that protects nothing.
+        // The C interface. On Linux it leads to the core, elsewhere to a shell that protects
+        // nothing.
         .target(
             name: "CLaunchGuard",
             dependencies: [.target(name: "CLaunchGuardCore", condition: .when(platforms: [.linux]))],

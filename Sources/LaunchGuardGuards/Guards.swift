@@ -3,8 +3,8 @@ public import LaunchGuard
 /// The switchboard of all guards: ``LaunchGuard/Session/guards``.
 ///
 /// A guard is an operation or a type that the program uses on purpose, in place of the one that
-/// crashes: `array[guarded: i]` in place of `array[i]`. A fault is then neutralised and reported, as
-/// the ``GuardPolicy`` says. Each class of guards is on or off. Before ``start(_:)``, after
+/// crashes: `array[guarded: i]` in place of `array[i]`. A fault is then neutralised and reported,
+/// as the ``GuardPolicy`` says. Each class of guards is on or off. Before ``start(_:)``, after
 /// ``stop()``, in forked children, and where a class is off, each guarded operation is the
 /// unguarded one: it crashes where that crashes. C: `launchguard/guard.h`.
 ///

@@ -48,7 +48,7 @@ name=${name%\\"}
 [ -e "$SYSTEM/include/${name#\\"}" ]
 """
 
-# Of a user with a password.
+# The sudo of a user with a password.
 SUDO = """#!/usr/bin/env bash
 echo "sudo $*" >>"$SYSTEM/calls"
 exit 1

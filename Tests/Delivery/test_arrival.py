@@ -104,7 +104,7 @@ class Arrival(DeliveryTest):
         again = self.run_victim("deliver", "begin", "finish", "delivered", endpoint=server.url())
         self.assertEqual(again.said.get("delivered"), [run.uuid])
         self.assertEqual(self.files("sent"), [])
-        # In a second the program would be told once more.
+        # Within a second on_delivered would be called once more.
         third = self.run_victim("deliver", "begin", "finish", "pass:1000", endpoint=server.url())
         self.assertNotIn("delivered", third.said)
 

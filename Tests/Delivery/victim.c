@@ -1,4 +1,4 @@
-/* A program that delivers reports, and dies as it is told.
+/* A program that delivers reports, and dies in the given way.
  *
  *   delivery-victim --state DIRECTORY [OPTION=VALUE …] STEP …
  *

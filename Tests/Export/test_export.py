@@ -102,7 +102,7 @@ class Minidump(ExportCase):
         run = self.crash()
         self.exported("minidump", self.state)
         found, crash = self.read("symbolic"), run["crash"]
-        # Of a caller symbolic shows the instruction before; of the first frame the instruction.
+        # For a caller symbolic shows the instruction before; for the first frame the instruction.
         self.assertEqual(found["threads"], self.threads(run))
         self.assertEqual(sorted(found["modules"]), sorted([m["path"], number(m["start"]), m.get("buildID")] for m in run["modules"]))
         self.assertEqual(found["exception"], {"tid": crash["threadID"], "reason": "SIGSEGV /SEGV_MAPERR", "address": 0x1234})

@@ -194,7 +194,7 @@ class Entries(JournalCase):
         self.assertEqual(end["MESSAGE_ID"].decode(), END)
         self.assertIn(b"\nStack trace of thread ", end["MESSAGE"])
         self.assertFalse([name for name in end if name.startswith("COREDUMP")])
-        # A crash that the program told of itself has no signal that coredumpctl could show.
+        # A crash that the program reported itself has no signal that coredumpctl could show.
         end = dict(self.entries(ROOT / "Tests/Golden/noted.lgrun")[-1])
         self.assertEqual((end["MESSAGE_ID"].decode(), end["LAUNCHGUARD_END"]), (END, b"crash"))
 

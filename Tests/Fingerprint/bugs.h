@@ -39,11 +39,11 @@ int hangs(void);
 /* In a thread with so much stack. */
 void in_thread(way *die, long argument, size_t stack_bytes);
 
-/* Of the shared library. */
+/* A function of the shared library. */
 long library_sum(const long *list, long count);
 long library_last(const long *list, long count);
 
-/* Of Swift, in the builds that have it. */
+/* A function of Swift, in the builds that have it. */
 __attribute__((weak)) void swift_bug(const char *name);
 
 #ifdef __cplusplus

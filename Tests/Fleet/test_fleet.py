@@ -247,7 +247,7 @@ class Collect(FleetCase):
             connection.execute("PRAGMA foreign_keys = OFF")
             for table in "run", "fingerprint", "example":
                 connection.execute(f"UPDATE {table} SET fingerprint = ? WHERE fingerprint = ?", ("f" * 32, name))
-            # Of the other one only the run that is its example.
+            # The other fingerprint has only the run that is its example.
             connection.execute("INSERT INTO fingerprint SELECT ?, app, ending, headline, place FROM fingerprint WHERE fingerprint = ?", ("e" * 32, other))
             connection.execute("UPDATE run SET fingerprint = ? WHERE uuid != (SELECT run_uuid FROM example WHERE fingerprint = ?) AND fingerprint = ?", ("e" * 32, other, other))
             connection.execute("UPDATE example SET fingerprint = ? WHERE fingerprint = ?", ("e" * 32, other))

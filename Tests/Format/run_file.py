@@ -377,7 +377,7 @@ def read_frames(file, stage):
 
 
 def read_functions(words, stored):
-    """Of pcs and what is after them: number of the frame, offset in its function, size of that."""
+    """From the words of a walk: number of each frame, offset in its function, size of that."""
     words = words[8 * stored:]
     if len(words) < 8:
         return {}

@@ -880,11 +880,11 @@ class Later(BothReaders):
         path = self.made()
         whole, (at, size) = pathlib.Path(path).read_bytes(), page.File(path).sections[9]
         self.assertEqual(size, 4096)
-        for what in ("no end", "no end behind a name", "phase", "cut"):
+        for what in ("no end", "no end after a name", "phase", "cut"):
             copy = bytearray(whole)
             if what == "no end":
                 copy[at + 16:at + 256] = b"x" * 240
-            elif what == "no end behind a name":
+            elif what == "no end after a name":
                 copy[at + 16:at + 256] = b"x\0" + b"y" * 237 + b"\0"
             elif what == "phase":
                 struct.pack_into("<I", copy, page.File(path).sections[2][0] + 256 + 68, 8)

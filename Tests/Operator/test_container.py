@@ -14,9 +14,9 @@ from booted import library_folders
 from operator_case import ROOT, OperatorCase
 
 HALTED = 20
-# Of the shell in the namespaces: $0 is the folder of the test. What podman starts ends with them.
-# The limits are lower than podman's own, which not everybody may set. Of an end for lack of memory
-# it leaves a file in the working directory.
+# The first lines of the shell in the namespaces: $0 is the folder of the test. Processes of podman
+# end with the namespaces. The limits are lower than podman's own, which not everybody may set.
+# After an end for lack of memory podman leaves a file in the working directory.
 BEGIN = manager.UNTIL + r"""
 mount -t tmpfs none /run && cd "$0" || exit 99
 engine() {

@@ -113,7 +113,7 @@ class Programs(Case):
         self.expect(self.one("unshare"), "clean", EXEC)
 
     def test_lost_reader(self):
-        """Of `yes | head`: an end that is no crash."""
+        """An end by SIGPIPE, as of `yes | head`, is no crash."""
         text = self.same(program("bash"), "-c", "yes | head -n 1; echo ${PIPESTATUS[0]}")
         self.assertEqual(text, "y\n141\n")
         run = self.one("yes")

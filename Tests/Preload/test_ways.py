@@ -154,10 +154,10 @@ class Ways(Case):
     def test_no_mark_of_others_or_of_a_failure(self):
         """What a child of vfork() does, in the memory of its parent, and an exec that failed leave
         no mark of an end."""
-        for behind in "vfork", "failure":
-            with self.subTest(behind=behind):
+        for way in "vfork", "failure":
+            with self.subTest(way=way):
                 self.setUp()
-                self.way("killed-behind", behind, status=-signal.SIGKILL)
+                self.way("killed-after", way, status=-signal.SIGKILL)
                 self.expect(self.one(NAME), "unknown", NO_MARK)
 
     def test_handler_executes(self):

@@ -1,4 +1,4 @@
-"""The end of a process whose parent is not the tool: the kernel tells it since Linux 6.15."""
+"""The end of a process whose parent is not the tool: the kernel reports it since Linux 6.15."""
 import concurrent.futures
 import ctypes
 import errno
@@ -84,7 +84,7 @@ class Family(Recorded):
         return run, [int(line(run.process.stdout)) for way in ways if way != "now"]
 
     def statuses(self, run):
-        """What the parent is told, by process."""
+        """The statuses that the parent got, by process."""
         told = {}
         while (words := line(run.process.stdout).split()) != [b"done"]:
             told[int(words[0])] = int(words[1])
@@ -117,7 +117,7 @@ class Told(Family):
     def setUp(self):
         super().setUp()
         if not tells_ends():
-            self.skipTest("this kernel tells nobody but the parent how a process ended; Linux 6.15 does")
+            self.skipTest("this kernel reports the end of a process only to the parent; Linux 6.15 also to others")
 
     def check(self, expected):
         """Ways to end, each with its wait status and the end that the record names."""

@@ -128,7 +128,7 @@ class Ends(UnderRun):
                 self.assertEqual(result, (-number, b"", b""), status_name(-number))
 
     def test_ignored_signal(self):
-        """The death of the program by a signal that the tool was told to ignore."""
+        """The death of the program by a signal that is ignored since the start of the tool."""
         ignore = lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN)
         self.ends(-signal.SIGTERM, [*self.under("--quiet"), self.options.probe, "die", "15"], before=ignore)
 

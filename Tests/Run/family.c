@@ -1,5 +1,4 @@
-/* A parent for the tests of `launchguard run`, and its children, which end in the ways that they
- * are told:
+/* A parent for the tests of `launchguard run`, and its children, which end in the given ways:
  *
  *   family [now] WAY …
  *

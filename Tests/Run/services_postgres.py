@@ -40,9 +40,9 @@ def title(process):
 
 class Postgres(services.Service):
     name = "postgres"
-    # What a session does, who does what to its backend, and what the run says. An older kernel
-    # tells the status of a backend to the postmaster alone; its log has those that it ended, where
-    # it can be read.
+    # For each way: the query of a session, the signal to its backend, and the possible ends of the
+    # run. An older kernel reports the status of a backend to the postmaster alone; only where its
+    # log can be read, the log names the processes that the kernel ended.
     BACKEND = {
         "fault": (SLEEP, None, {"crash"}),
         "abort": (SLEEP, signal.SIGABRT, {"crash"}),
@@ -148,7 +148,7 @@ class Postgres(services.Service):
         under = self.backend_dies(self.under(), death)
         self.assertEqual(under[:2], without[:2])
         if not TELLS_ENDS:
-            print("this kernel tells the status of a backend to the postmaster alone; Linux 6.15 tells the tool")
+            print("this kernel reports the status of a backend to the postmaster alone; Linux 6.15 also to the tool")
         run = self.run_of(self.name, under[2])
         self.assertIn(run["verdict"]["end"], self.BACKEND[death][2])
         if death == "fault":

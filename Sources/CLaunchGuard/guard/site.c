@@ -1,6 +1,6 @@
-/* Events by site, in the run file. The table of sites is also the mailbox of the reporting thread: a
- * site with unreported events is reported again, with its count. So no event is lost, however slow
- * on_event is. */
+/* Events by site, in the run file. The table of sites is also the mailbox of the reporting thread:
+ * a site with unreported events is reported again, with its count. So no event is lost, however
+ * slow on_event is. */
 #include "guard/guard.h"
 
 #include <string.h>

@@ -27,8 +27,8 @@ extension CoreSession {
                         text.withUTF8 { unsafe start.update(from: $0.baseAddress ?? UnsafePointer(start), count: $0.count) }
                         used += text.utf8.count
                     }
-                    // For a field that does not fit, only the sizes are read: the field is left out,
-                    // and the entry marked as cut.
+                    // For a field that does not fit, only the sizes are read: the field is left
+                    // out, and the entry marked as cut.
                     let size = isFitting ? text.utf8.count : Int.max
                     unsafe slices[count] = lg_slice(bytes: UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), size: size)
                     count += 1

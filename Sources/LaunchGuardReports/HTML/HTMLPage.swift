@@ -140,8 +140,8 @@ public struct HTMLPage: Sendable {
         if !lines.isEmpty { page.section(id, title) { $0.warnings(lines) } }
     }
 
-    /// For a run without a crash: the stacks of the hang that ended it, or of another condition that
-    /// had not passed at its end.
+    /// For a run without a crash: the stacks of the hang that ended it, or of another condition
+    /// that had not passed at its end.
     private var leadingSnapshot: Int? {
         guard run.crash == nil, let snapshots = run.snapshots else { return nil }
         return run.hang.flatMap(snapshots.firstIndex) ?? snapshots.lastIndex { $0.resolvedNanoseconds == nil }

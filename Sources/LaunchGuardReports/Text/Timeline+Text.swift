@@ -97,7 +97,8 @@ struct Timeline {
         var ordinal: Int
         var duration: Int
         var end: Int
-        /// Column of each context's strip; nil: there is no room, and the strips stand below the run.
+        /// Column of each context's strip; nil: there is no room, and the strips stand below the
+        /// run.
         var strips: [Int]?
         static let start = 22
 

@@ -31,11 +31,11 @@ for key in ["first", "fails", "left out"] { print(launch.state(ofTask: key)!) }
 
 let essential = session.makeLaunch("essential")
 essential.addTask("fails", options: .essential) { throw CancellationError() }
-essential.addTask("behind") { fatalError() }
+essential.addTask("later") { fatalError() }
 do {
     try await essential.begin()
 } catch {
-    print(error.code, essential.state(ofTask: "behind")!)
+    print(error.code, essential.state(ofTask: "later")!)
 }
 
 session.watchMainActor()

@@ -47,7 +47,7 @@ static void survive(void)
 {
     if (sigsetjmp(way_out, 1) == 0) {
         if (role == SECOND)
-            __builtin_trap(); /* of that signal no handler was seen to recover */
+            __builtin_trap(); /* no handler was seen to recover from that signal */
         crash();
     }
     lg_deadline_end(session, 2); /* any call: the thread is outside its handler */

@@ -130,7 +130,7 @@ static void test_ends_meanwhile(void **state)
     }
 }
 
-/* ---- a clean end, told in the ledger ---- */
+/* ---- a clean end, noted in the ledger ---- */
 
 static void body_crashes_at_exit(void *argument)
 {
@@ -193,11 +193,11 @@ static void test_moment_of_the_end(void **state)
     assert_true(lg__os_boot_id(boot_id));
     uint64_t before = lg__os_clock_ns(CLOCK_BOOTTIME);
     run_child(body, WAY(CRASH));
-    uint64_t behind = lg__os_clock_ns(CLOCK_BOOTTIME);
+    uint64_t after_it = lg__os_clock_ns(CLOCK_BOOTTIME);
     expect_exit(body, WAY(EXIT_0), 0);
     struct lg__ledger_context context = stored_context("main");
     assert_memory_equal(context.crash_boot_id, boot_id, sizeof boot_id);
-    assert_true(context.crash_boottime_ns > before && context.crash_boottime_ns < behind);
+    assert_true(context.crash_boottime_ns > before && context.crash_boottime_ns < after_it);
     /* The time of the end is not known: the start takes its place. */
     run_child(body, WAY(KILL));
     uint64_t start = newest_info().boottime_ns;

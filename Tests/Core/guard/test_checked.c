@@ -120,7 +120,7 @@ SHOW(null_copy, SIGSEGV, "a string is NULL")
 /* ---- results, in this process ---- */
 
 static lg_session *session;
-static uint64_t *events; /* that were told */
+static uint64_t *events; /* that were reported */
 
 static void on_event(const lg_guard_event *event, void *user)
 {
@@ -205,7 +205,7 @@ static void body_arithmetic(void *argument)
     start_counting(is_survived);
     LG_GUARD_INTEGER_TABLE(CHECK_EACH)
     EXPECT(faults > 1000);
-    lg_stop(session); /* tells what was not told */
+    lg_stop(session); /* reports the remaining events */
     if (*events != faults) {
         fprintf(stderr, "%llu events of %u faults\n", (unsigned long long)*events, faults);
         _exit(2);

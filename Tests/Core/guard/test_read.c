@@ -1,4 +1,4 @@
-/* Guarded reads: a source that cannot be read ends the copy, and the caller is told; all else
+/* Guarded reads: a source that cannot be read ends the copy, and the caller gets an error; all else
  * crashes as before. */
 #include "harness.h"
 #include "start_guards.h"
@@ -349,7 +349,7 @@ static void test_handler(void **state)
     expect_exit(body_handler, NULL, 0);
 }
 
-/* ---- of a registered mapping: the caller is told, and reads no zeros ---- */
+/* ---- of a registered mapping: the caller gets an error, and reads no zeros ---- */
 
 static void body_registered(void *argument)
 {

@@ -179,12 +179,12 @@ static void test_more_sites_than_places(void **state)
 
 /* ---- the message of a program that a guard ended ---- */
 
-static sigjmp_buf behind;
+static sigjmp_buf past_fault;
 
 static void leave(int signal)
 {
     (void)signal;
-    siglongjmp(behind, 1);
+    siglongjmp(past_fault, 1);
 }
 
 /* The program's own handler comes back from the first fault; the second is another one. */
@@ -194,7 +194,7 @@ static void survive_and_crash(void *argument)
     struct sigaction action = { .sa_handler = leave };
     sigaction(SIGABRT, &action, NULL);
     start_guards(LG_GUARD_FATAL, 0);
-    if (sigsetjmp(behind, 1) == 0)
+    if (sigsetjmp(past_fault, 1) == 0)
         claim_at(ADDRESS(1));
     lg_log(session, LG_LEVEL_INFO, "the program lives on");
     crash();
@@ -214,7 +214,7 @@ static void claim_on_a_thread(void *argument)
     wait_for_ever(NULL);
 }
 
-/* Here a signal tells the fault, and the crash is the natural one. */
+/* Here a signal reports the fault, and the crash is the natural one. */
 static void call_null(void *argument)
 {
     void (*volatile nothing)(void) = argument;

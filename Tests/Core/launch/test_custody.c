@@ -760,14 +760,14 @@ static void test_late_one_at_a_time(void **state)
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.auto_repair = 0;
     lg_launch *launch = simulated_launch(&options);
-    struct simulated_task behind = { .key = "behind", .flags = LG_TASK_LATE };
+    struct simulated_task next = { .key = "next", .flags = LG_TASK_LATE };
     simulated_repair(launch, "mend", 0, simulated_repaired);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     atomic_store(&gate, 0);
     in_thread(adds_one_that_waits, launch);
     wait_until(atomic_load(&gate) == 1);
     assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
-    assert_int_equal(simulated_add(launch, &behind), LG_OK);
+    assert_int_equal(simulated_add(launch, &next), LG_OK);
     assert_int_equal(lg_launch_repair(launch), LG_OK);
     await_told("waits;mend;");
     await_status(launch, LG_LAUNCH_CHECKING);
@@ -775,7 +775,7 @@ static void test_late_one_at_a_time(void **state)
     assert_told("");
     atomic_store(&gate, 2);
     assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
-    await_told("behind;");
+    await_told("next;");
     await_no_threads();
 }
 

@@ -53,7 +53,7 @@ static void test_report_thresholds(void **state)
 static void *says_yes_at_once(void *argument)
 {
     lg_launch *launch = argument;
-    await_last_line("protect b"); /* the tasks were told: the launch waits */
+    await_last_line("protect b"); /* the tasks got their protect actions: the launch waits */
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
     tell("yes");
     /* one call: a second consent may come when the next question is asked, and answers that

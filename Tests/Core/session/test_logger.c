@@ -433,7 +433,7 @@ static void body_ends_early(void *argument)
         lg__host_log(&session->host, LG_LEVEL_INFO, "before the end");
         lg_stop(session);
         EXPECT(told->calls == 1 && was_told("before the end"));
-        lg__host_log(&session->host, LG_LEVEL_INFO, "behind the end");
+        lg__host_log(&session->host, LG_LEVEL_INFO, "after the end");
         lg__host_tell(&session->host);
         EXPECT(told->calls == 1);
     }

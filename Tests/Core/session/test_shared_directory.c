@@ -230,7 +230,8 @@ static void test_owner_never_completed_a_start(void **state)
     expect_timeline(SECOND, &second, LG_END_CLEAN, 0);
 }
 
-/* A damaged ledger of another application stays where it is as long as one slot tells whose. */
+/* A damaged ledger of another application stays where it is as long as one slot names the
+ * application. */
 static void test_damaged_ledger_of_another(void **state)
 {
     (void)state;

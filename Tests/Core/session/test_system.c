@@ -368,7 +368,7 @@ static void test_environment(void **state)
 /* Sizes of the caller's structure: of this version, a later one, and none. */
 static void test_sizes(void **state)
 {
-    struct { lg_system_info info; uint8_t more[64], behind; } later;
+    struct { lg_system_info info; uint8_t more[64], after; } later;
     (void)state;
     expect_signal(body_runs, NULL, SIGKILL);
     lg_reader *reader = newest_run();
@@ -378,7 +378,7 @@ static void test_sizes(void **state)
     assert_int_equal(later.info.size, sizeof later.info + sizeof later.more);
     for (size_t i = 0; i < sizeof later.more; i++)
         assert_int_equal(later.more[i], 0);
-    assert_int_equal(later.behind, '#');
+    assert_int_equal(later.after, '#');
     for (uint32_t size = 0; size < sizeof later.info; size += 4) {
         later.info.size = size;
         assert_int_equal(lg_reader_system(reader, &later.info), LG_ERR_OPTION);

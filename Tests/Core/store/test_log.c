@@ -337,10 +337,10 @@ static void body_migrates(void *argument)
         lg_log(session, LG_LEVEL_INFO, "%d", round % 10);
     }
     const struct lg__entry *entry = (const struct lg__entry *)(ring->writers[1].lane + 1), *end = entry + ring->cell_count;
-    unsigned behind = 0;
+    unsigned earlier = 0;
     for (; entry + 2 < end && entry[2].sequence > entry->sequence; entry += 2)
-        behind += (entry[2].kind == entry->kind) && entry[2].time < entry->time;
-    exit(behind ? 92 : 0);
+        earlier += (entry[2].kind == entry->kind) && entry[2].time < entry->time;
+    exit(earlier ? 92 : 0);
 }
 
 static void test_migration(void **state)

@@ -14,7 +14,7 @@ enum { THREADS = 4, EACH = 3000 };
 
 static const _Atomic uint32_t always = 1;
 static struct lg__outbox outbox;
-/* Of on_log alone, on one thread after the other: */
+/* Used by on_log alone, on one thread after the other: */
 static unsigned numbers[THREADS], got, lost;
 static bool called;
 

@@ -90,7 +90,7 @@ static void body_hangs(void *argument)
     raise(SIGKILL);
 }
 
-/* Of any limit a part in a hundred is in use. */
+/* Called at once, as at least a hundredth of any limit is in use. */
 static void die_near_limit(const lg_memory *memory, void *user)
 {
     (void)memory, (void)user;

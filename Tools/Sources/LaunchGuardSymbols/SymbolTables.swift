@@ -127,8 +127,8 @@ private struct Nearest {
         }
     }
 
-    /// Among several symbols at one address the largest is the function proper, and among equals the
-    /// last: global symbols come after local ones.
+    /// Among several symbols at one address the largest is the function proper, and among equals
+    /// the last: global symbols come after local ones.
     private static func put(_ symbol: Symbol, _ place: inout Symbol?) {
         guard let other = place, (other.start, other.size) > (symbol.start, symbol.size) else {
             place = symbol
