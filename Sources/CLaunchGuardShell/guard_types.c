@@ -1,4 +1,4 @@
-/* Guarded types without their guards: what is checked is done, and a handle is the pointer. */
+/* Guarded types without their guards: operations run unchecked, and a handle is the pointer. */
 #ifndef LG_CORE
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include <pthread.h>

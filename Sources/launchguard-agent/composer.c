@@ -68,8 +68,8 @@ static uint64_t pace(const struct mailbox *mailbox, const uint8_t fingerprint[16
     return newest + (wait < HOUR_NS ? wait : HOUR_NS);
 }
 
-/* Reports that nobody waits for, the oldest one. What was sent within the last hour stays: so no
- * more reports are made in an hour than the spool holds. */
+/* The oldest report that nobody waits for. Reports sent within the last hour stay: so no more
+ * reports are made in an hour than the spool holds. */
 static struct mail *spare(struct mailbox *mailbox, lg_delivery_state state, uint64_t now)
 {
     struct mail *oldest = NULL;

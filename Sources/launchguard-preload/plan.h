@@ -1,4 +1,4 @@
-/* What a supervisor wants of the launches of a program: the variable LAUNCHGUARD_LAUNCH. */
+/* A supervisor's settings for the launches of a program: the variable LAUNCHGUARD_LAUNCH. */
 #ifndef LG_PRELOAD_PLAN_H
 #define LG_PRELOAD_PLAN_H
 

@@ -96,7 +96,7 @@ def unit_text(name, action, folder):
                      ("systemctl --no-block", "systemctl --user --no-block"), ("User=notes\n", ""), ("RestartSec=1\n", "RestartSec=50ms\n"),
                      ("WatchdogSec=30", "WatchdogSec=1")]:
         text = text.replace(old, new)
-    return re.sub(r"ExecStart=/usr/bin/logger.*", f"ExecStart=/usr/bin/touch {folder}/told", text)
+    return re.sub(r"ExecStart=/usr/bin/logger.*", f"ExecStart=/usr/bin/touch {folder}/notified", text)
 
 
 class Manager:

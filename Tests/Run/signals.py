@@ -70,9 +70,9 @@ class Sent(UnderRun):
         for _ in range(20):
             os.kill(run.pid, signal.SIGCONT)
             os.kill(run.pid, signal.SIGTSTP)
-            told = line(run.process.stdout)
-            self.assertIn(told, (b"signal 18\n", b"signal 20\n"))
-            if told == b"signal 18\n":
+            shown = line(run.process.stdout)
+            self.assertIn(shown, (b"signal 18\n", b"signal 20\n"))
+            if shown == b"signal 18\n":
                 self.assertEqual(line(run.process.stdout), b"signal 20\n")
         self.comes(run)
 
@@ -151,8 +151,8 @@ class OnTerminal(UnderRun):
     def end(self, terminal, tool):
         """The signals that the program showed before the last one."""
         os.kill(tool, LAST)
-        told = terminal.expect("signal 64")
-        return [int(line.split()[1]) for line in told.splitlines() if line.startswith("signal")]
+        shown = terminal.expect("signal 64")
+        return [int(line.split()[1]) for line in shown.splitlines() if line.startswith("signal")]
 
     def test_keys(self):
         with self.shell() as terminal:
@@ -264,5 +264,5 @@ class OnTerminal(UnderRun):
             wait_until(lambda: b"signal 1\n" in log.read_bytes(), "SIGHUP comes")
             os.kill(terminal.pid, LAST)
             terminal.end()
-            told = log.read_text().splitlines()
-            self.assertEqual([told.count("signal 1"), told.count("signal 18")], [1, 1])
+            shown = log.read_text().splitlines()
+            self.assertEqual([shown.count("signal 1"), shown.count("signal 18")], [1, 1])

@@ -271,7 +271,7 @@ static struct lg__crash *record(const struct arrival *at)
     return crash;
 }
 
-/* What is left to do for a signal. */
+/* The rest of the work for a signal. */
 struct rest {
     struct lg__crash *crash;
     bool chain;

@@ -14,7 +14,7 @@
 /* Small memory that a crash writes to first: beside initialized variables, on pages that exist. */
 #define LG__SMALL __attribute__((section(".data.lg_small")))
 
-/* ---- handler.c: what is installed ---- */
+/* ---- handler.c: the installed handlers ---- */
 
 void lg__handler_crash(int signal, siginfo_t *info, void *ucontext);
 void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
@@ -185,7 +185,7 @@ bool lg__libc_is_interposed(void);
 
 /* ---- call_evidence.c ---- */
 
-/* The process is about to end at once, by the calling thread: write what is owed. */
+/* The calling thread is about to end the process at once: write the parts that are still owed. */
 void lg__capture_ends_at_once(int status);
 /* The calling thread is inside our handler, or inside an earlier handler that it called. */
 bool lg__capture_is_inside(void);

@@ -54,8 +54,8 @@ static int change(int signal, const struct sigaction *to, struct sigaction *ret_
     return 0;
 }
 
-/* A child that was forked has its own actions, and a vforked one all of our memory: what it sets is
- * its own. What it reads is never our handler. */
+/* A forked child has actions of its own, and a vforked one shares all of our memory: its changes
+ * are its own. It never reads our handler. */
 static int in_child(int signal, const struct sigaction *to, struct sigaction *ret_before)
 {
     const struct lg__earlier earlier = lg__earlier_of(signal);

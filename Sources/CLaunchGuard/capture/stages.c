@@ -139,8 +139,8 @@ void lg__stages_frames(const struct lg__crash *crash, const void *ucontext)
     walk_stage(lg__crash_slot_of(crash), LG_STAGE_FRAMES, ucontext, lg__unwind_fp);
 }
 
-/* The walk by frame pointers comes before the loader's list of modules is read. What looked like a
- * call in the data of a module is known only now. */
+/* The walk by frame pointers comes before the loader's list of modules is read. Only now is it
+ * known which of its callers are data of a module that looks like a call. */
 static void drop_false_callers(unsigned slot)
 {
     const struct lg__frames frames = frames_of(slot, LG_STAGE_FRAMES);

@@ -107,7 +107,7 @@ static void copy(void)
 void lg__tail_pump(void)
 {
     copy();
-    /* What the program's exit handlers write has no other way. */
+    /* Text of the program's exit handlers has no other way. */
     if (lg__capture_alone())
         lg__tail_give_back();
 }

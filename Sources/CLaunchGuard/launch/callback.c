@@ -61,7 +61,7 @@ void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
         keep_reason(done, text);
     lg_complete(done, outcome);
     if (done)
-        lg__host_tell(done->life->launch->host);
+        lg__host_hand_over(done->life->launch->host);
 }
 
 void lg__callback_abort(struct lg__life *life)
@@ -97,7 +97,7 @@ static void wait_for(lg_completion *done)
 /* The report has its turn. false: the life is over, and nothing is reported. */
 static bool note_told(struct lg__life *life, const lg_report_batch *batch)
 {
-    bool told = false;
+    bool reported = false;
     uint64_t ordinal = batch->report_count ? batch->reports[batch->report_count - 1]->ordinal : 0;
     LG__WITH_CONTEXT(life, context) {
         if (ordinal > context->reported_ordinal)
@@ -105,9 +105,9 @@ static bool note_told(struct lg__life *life, const lg_report_batch *batch)
         for (uint32_t i = 0; i < batch->report_count; i++)
             lg__account_tell(life->launch->host, batch->reports[i]->ordinal);
         lg__decide_told(context);
-        told = true;
+        reported = true;
     }
-    return told;
+    return reported;
 }
 
 /* Runs once, and all but a report only while a thread waits for it: an executor that runs it late

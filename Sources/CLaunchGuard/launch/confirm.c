@@ -33,10 +33,10 @@ void lg__confirm_launch(struct lg__life *life)
     }
     if (!done)
         return;
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     if (!launch->host->simulated)
         lg__capture_check(false); /* the program has started, and has installed its handlers */
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
 }
 
 void lg__confirm_window(lg_launch *launch)
@@ -98,6 +98,6 @@ lg_status lg_launch_finished(lg_launch *launch)
     pthread_mutex_unlock(&launch->lock);
     if (confirm)
         lg__confirm_launch(life);
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
     return status;
 }

@@ -209,7 +209,7 @@ static lg_status run_tasks(struct lg__life *life, bool waits)
     for (;;) {
         struct lg__task *task;
         lg_status status = next_task(life, waits, &task);
-        lg__host_tell(launch->host);
+        lg__host_hand_over(launch->host);
         if (!task) {
             lg__confirm_tasks(life);
             return status;

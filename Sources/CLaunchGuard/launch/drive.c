@@ -113,7 +113,7 @@ static void open_launch(struct lg__life *life)
     pthread_mutex_unlock(&launch->lock);
     if (!opens)
         return;
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     lg__await_window(life);
 }
 
@@ -218,7 +218,7 @@ lg_status lg_launch_begin(lg_launch *launch)
     if (lg__launch_protects(launch)) {
         lg__capture_called();
         decide_begin(life);
-        lg__launch_tell(launch);
+        lg__launch_publish(launch);
         lg__launch_look(launch, &context);
     } else {
         settle(life);
@@ -281,7 +281,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     if (early)
         lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection from its begin: %s", launch->name,
                      reason ? reason : "no reason is given");
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
     if (early || !possible)
         return early ? LG_OK : LG_ERR_STATE;
     bool held = false, safe = false, drives = false, beside = launch->options.hold == LG_HOLD_NONE;
@@ -301,7 +301,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     }
     lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection%s: %s", launch->name, safe ? ", which has no effect in safe mode" : "",
                  reason ? reason : "no reason is given");
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     if (!drives || lg__callback_detach(beside ? repair_on_thread : drive_on_thread, life, false))
         return LG_OK;
     if (beside)

@@ -62,7 +62,7 @@ static void interrupt_launch(struct lg__life *life)
         if (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED)
             lg__decide_terminating(context);
     lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: the program is asked to end while it is held", launch->name);
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
 }
 
 /* Wait until there is a wish, the phase changes, the program is asked to end, a protect action is
@@ -116,7 +116,7 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
         if (atomic_load(&launch->host->run.state->announced) || atomic_load(&launch->host->run.state->ended))
             lg__decide_terminating(context);
     }
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
 }
 
 /* Do as the program wishes, as the launch does by itself, or as the deadline demands. */
@@ -154,7 +154,7 @@ static void follow_wish(struct lg__life *life)
             break;
         }
     }
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     if (seen.phase == LG_PHASE_REPAIRING)
         attempt_repair(life, &seen);
 }
@@ -168,7 +168,7 @@ static void enter_hold(struct lg__life *life, lg_phase phase)
     if (phase != LG_PHASE_HALTED)
         return;
     lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: safe mode crashed too; halted", launch->name);
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
     if (launch->options.on_give_up)
         lg__callback_give_up(life, (uint64_t)launch->options.report_wait_ms * 1000000u);
 }
@@ -192,7 +192,7 @@ void lg__hold_launch(struct lg__life *life)
         pthread_mutex_unlock(&launch->lock);
         if (!holds)
             break;
-        lg__launch_tell(launch);
+        lg__launch_publish(launch);
         if (enters)
             enter_hold(life, (lg_phase)seen.phase);
         await_wish(life, &seen);

@@ -103,9 +103,9 @@ struct lg_launch {
 
     _Atomic uint32_t status;
     _Atomic uint32_t streak;
-    lg_launch_status told[LG__STATUSES]; /* changes that on_status has not heard of */
-    uint32_t told_count;
-    bool telling;
+    lg_launch_status unpublished[LG__STATUSES]; /* changes that on_status has not heard of */
+    uint32_t unpublished_count;
+    bool publishing;
     struct lg__window window;
     _Atomic uint32_t over; /* futex: changes when a thread that waits for the window must look */
 };
@@ -122,13 +122,13 @@ static inline bool lg__life_current(const struct lg__life *life)
     return life->launch->life == life;
 }
 
-/* Note the status that follows from what is stored, for lg__launch_tell(). Under the launch's
+/* Note the status that follows from what is stored, for lg__launch_publish(). Under the launch's
  * lock. */
 void lg__launch_note_status(lg_launch *launch);
 
 /* Pass waiting breadcrumbs to the program's logger, and call on_status if the status has changed.
  * The status follows from stored data, so that the last caller reports the current status. */
-void lg__launch_tell(lg_launch *launch);
+void lg__launch_publish(lg_launch *launch);
 
 /* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session
  * was stopped no launch is held any more: LG_PHASE_TERMINATING. */

@@ -51,11 +51,11 @@ struct lg__host {
 /* True in the process that started the session, false in its forked children. */
 bool lg__host_unforked(const struct lg__host *host);
 
-/* Append a breadcrumb of LaunchGuard's own, under any lock. lg__host_tell() hands it to the
+/* Append a breadcrumb of LaunchGuard's own, under any lock. lg__host_hand_over() hands it to the
  * program's logger: soon after, on a thread of libc, where neither the lock of a launch nor that of
  * the host is held. */
 void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
-void lg__host_tell(const struct lg__host *host);
+void lg__host_hand_over(const struct lg__host *host);
 
 /* Now, as the machine compares it. */
 struct lg__moment lg__host_now(const struct lg__host *host);

@@ -2,10 +2,10 @@
  * have lasted: a process that was stopped, or slept with the machine, did not live meanwhile.
  *
  * The watch thread counts. It takes no lock, so it only notes that the window has passed: in the
- * run file, where it holds for a death from then on, and in `passed_for`. What follows from that
- * (the ledger, the status) is done by the next call of the program, or by a thread that waits to
- * call on_status. A thread of its own counts for a simulated launch. A launch that nothing is
- * stored of proves nothing: plain time is enough. */
+ * run file, where the note holds for a death from then on, and in `passed_for`. The next call of
+ * the program, or a thread that waits to call on_status, then updates ledger and status. A thread
+ * of its own counts for a simulated launch. For a launch without stored state plain time is
+ * enough, as it proves nothing. */
 #include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/fault_point.h"

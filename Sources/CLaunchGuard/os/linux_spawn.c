@@ -61,7 +61,7 @@ ALONE static void close_all(void)
         lg__os_close(file);
 }
 
-/* Nothing can be read from 0, 1 and 2, and what is written there goes nowhere. */
+/* Reads from 0, 1 and 2 find nothing, and text written there goes nowhere. */
 ALONE static void take_standard_files(void)
 {
     long null = lg__os_call(SYS_openat, AT_FDCWD, (long)(uintptr_t)"/dev/null", O_RDWR, 0, 0, 0);

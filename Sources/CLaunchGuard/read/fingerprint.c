@@ -13,7 +13,7 @@
 /* Changes with what goes into the digest. */
 static const uint8_t version_1[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '1' };
 
-/* What goes into the digest: lines of text. What has no room is left out. */
+/* The input of the digest: lines of text. A line without room is left out. */
 struct inputs {
     size_t size;
     char text[8192];

@@ -108,8 +108,8 @@ lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_function *ret
     return lg__reader_function(words, (size - head_size) / sizeof *words, frames.head.stored, index, ret_function);
 }
 
-/* A caller of the walk by frame pointers is not in the other walk. What a gap or an early end of
- * that walk may hide is no disagreement. */
+/* A caller of the walk by frame pointers is not in the other walk. A caller that a gap or an early
+ * end of the other walk may hide is no disagreement. */
 static bool disagree(const struct lg__crash_frames *pointers, const struct lg__crash_frames *tables)
 {
     uint32_t at = 0;

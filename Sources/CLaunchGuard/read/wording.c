@@ -1,4 +1,4 @@
-/* What a message says of a crash: docs/FINGERPRINT.md. */
+/* The parts of a crash's message: docs/FINGERPRINT.md. */
 #include "read/wording.h"
 
 #include <stdbool.h>

@@ -232,8 +232,8 @@ static void resources(struct lg__report *report, const void *of)
 
 /* ---- the crash ---- */
 
-/* What follows is there, or a note says that it failed; where the record is complete, it was left
- * out on purpose. */
+/* The next parts are there, or a note says that they failed; in a complete record a missing part
+ * was left out on purpose. */
 static void surroundings(struct lg__report *report, const lg_crash_info *crash, void (*part)(struct lg__report *, const void *))
 {
     report->is_complete = crash->stages >> LG_STAGE_DONE & 1;

@@ -1,4 +1,4 @@
-/* What guards found: counts, and the first event of each site. */
+/* Findings of guards: counts, and the first event of each site. */
 #include "report/parts.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What a ledger holds. */
+/* The contents of a ledger. */
 #include "report/parts.h"
 
 #include <stdio.h>

@@ -32,7 +32,7 @@ enum lg__form {
     LG__FORM_ADDED,
 };
 
-/* What only the schema and the page of fields need is not in the library. */
+/* The library leaves out data that only the schema and the page of fields need. */
 #ifdef LG_REPORT_TABLE
 #define LG__DOCUMENTED(...) __VA_ARGS__
 #define LG__DOCUMENT(type_, unit_, sentence_) .type = type_, .unit = unit_, .sentence = sentence_,
@@ -97,7 +97,7 @@ void lg__table_members(struct lg__report *report, const struct lg__shape *shape,
 
 void lg__table_signal(struct lg__report *report, int number);
 
-/* Every shape and all names, for what is generated from them; the last one is NULL. */
+/* Every shape and all names, for generators; the last one is NULL. */
 extern const struct lg__shape *const lg__shapes_all[];
 extern const struct lg__names *const lg__shapes_names[];
 

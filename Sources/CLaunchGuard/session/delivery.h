@@ -1,9 +1,9 @@
 /* Delivery, the program's side: what its files share. See include/launchguard/delivery.h.
  *
  * The files, from below: delivery.c, delivery_options.c and delivery_entries.c; then
- * delivery_agent.c, which starts the agent, and delivery_told.c, which calls on_delivered; then the
- * calls of the program, each in a file: delivery_start.c, delivery_consent.c, delivery_request.c
- * and delivery_wait.c. */
+ * delivery_agent.c, which starts the agent, and delivery_acknowledgement.c, which calls
+ * on_delivered; then the calls of the program, each in a file: delivery_start.c,
+ * delivery_consent.c, delivery_request.c and delivery_wait.c. */
 #ifndef LG_SESSION_DELIVERY_H
 #define LG_SESSION_DELIVERY_H
 
@@ -62,14 +62,14 @@ bool lg__delivery_agent_is_off(int spool);
 
 /* ---- delivery_consent.c ---- */
 
-/* As lg_delivery_consent(), where it changes what is stored. `durable`: see spool.h; withheld
+/* As lg_delivery_consent(), where it changes the stored word. `durable`: see spool.h; withheld
  * consent always is. */
 lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_consent consent, bool durable);
 
-/* ---- delivery_told.c ---- */
+/* ---- delivery_acknowledgement.c ---- */
 
 /* Wait on the calling thread, which is LaunchGuard's own, until a launch is finished, then call
  * on_delivered for what was sent. */
-void lg__delivery_told_wait(lg_session *session);
+void lg__delivery_acknowledgement_wait(lg_session *session);
 
 #endif

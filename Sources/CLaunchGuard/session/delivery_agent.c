@@ -63,7 +63,7 @@ static bool is_of_program_alone(const char *variable)
     return false;
 }
 
-/* The environment without what is of this program alone. NULL: no memory. */
+/* The environment without variables that are for this program alone. NULL: no memory. */
 static char **environment(void)
 {
     size_t count = 0, at = 0;

@@ -78,7 +78,7 @@ lg_status lg_delivery_consent(lg_session *session, lg_consent consent)
         lg__delivery_agent_start(session, spool); /* none before lg_delivery_start() */
     if (spool >= 0)
         close(spool);
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     errno = error;
     return status;
 }

@@ -66,7 +66,7 @@ lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *
         if (status == LG_OK)
             lg__delivery_agent_start(session, spool);
         close(spool);
-        lg__host_tell(&session->host);
+        lg__host_hand_over(&session->host);
         errno = error;
     }
     if (status == LG_OK && ret_uuid)

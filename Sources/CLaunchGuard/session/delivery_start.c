@@ -22,9 +22,9 @@ static void *prepare(void *argument)
         lg__delivery_agent_start(session, spool);
         close(spool);
     }
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     if (lg__delivery_state.on_delivered)
-        lg__delivery_told_wait(session);
+        lg__delivery_acknowledgement_wait(session);
     lg__capture_own_end();
     return NULL;
 }
@@ -134,6 +134,6 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
     if (works && !lg__callback_detach(prepare, session, true))
         lg__host_log(&session->host, LG_LEVEL_WARNING, "delivery: no thread that starts the agent; reports stay owed");
     if (session)
-        lg__host_tell(&session->host);
+        lg__host_hand_over(&session->host);
     return status;
 }

@@ -9,7 +9,7 @@
 #define MOST_MS 5000u
 #define LOOK_NS UINT64_C(50000000)
 
-/* ---- what is owed ---- */
+/* ---- the owed reports ---- */
 
 /* The last run ended in a way that becomes a report, and has not become one. */
 static bool owes_last_run(lg_session *session, uint64_t from_ordinal)
@@ -160,6 +160,6 @@ lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_pump pu
     }
     status = wait_in(session, spool, ms ? (uint64_t)ms * 1000000u : default_ns(session), pump, user, ret_result);
     close(spool);
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Heartbeats: run loops that must come round, and what is done when one stays away.
+/* Heartbeats: run loops that must come round, and the reaction when one does not.
  *
  * Decisions use words in memory; the run file has a copy, which may be damaged. A word belongs to
  * the thread that it is about and to the watch thread. Each of the two looks at the other's word
@@ -196,7 +196,7 @@ lg_status lg_heartbeat(lg_session *session)
     if ((!last || now - last > CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
         lg__capture_check(true);
     bool watched = beat_now(session, now);
-    lg__host_tell(host);
+    lg__host_hand_over(host);
     if (watched)
         atomic_store_explicit(&host->heartbeat_tid, atomic_load_explicit(&heartbeats[own_heartbeat - 1].tid, memory_order_relaxed), memory_order_relaxed);
     return watched ? LG_OK : LG_ERR_LIMIT;
@@ -209,7 +209,7 @@ static void pause_own(struct lg_session *session)
     atomic_store(&heartbeat->beat_ns, 0);
     if (atomic_load(&session->host.hangs[heartbeat_number(heartbeat)]))
         end_own_hang(heartbeat, "pauses");
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
 }
 
 lg_status lg_heartbeat_pause(lg_session *session)

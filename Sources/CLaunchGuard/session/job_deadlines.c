@@ -128,7 +128,7 @@ lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
         lg__snapshot_resolve(LG_SNAPSHOT_DEADLINE, begun_ns);
         lg__host_log(&session->host, LG_LEVEL_NOTICE, "job \"%s\", which was about to overrun its deadline, has ended after %u.%u s", name, length / 10,
                      length % 10);
-        lg__host_tell(&session->host);
+        lg__host_hand_over(&session->host);
     }
     return LG_OK;
 }

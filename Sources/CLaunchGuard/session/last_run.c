@@ -1,5 +1,5 @@
-/* What the last run could not say any more, for the program's logger. The signal handler calls
- * nothing of the program: its record is read here. */
+/* The last words of the last run, for the program's logger. A signal handler calls no code of the
+ * program, so the next start reads its record here. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include "os/os.h"
 #include "session/session.h"
 
-/* It looks this often whether any thread of the program is left, as the watch thread does. */
+/* The thread looks this often whether any thread of the program is left. */
 #define ALONE_NS UINT64_C(1000000000)
 
 static _Atomic uint32_t changes; /* futex */
@@ -17,7 +17,7 @@ static void *tell(void *argument)
     lg__capture_thread_begin();
     while (lg__session_open(session) && !lg__capture_alone()) {
         uint32_t seen = atomic_load(&changes);
-        lg__host_tell(&session->host);
+        lg__host_hand_over(&session->host);
         lg__capture_sleep((const uint32_t *)&changes, seen, ALONE_NS);
     }
     lg__capture_own_end();

@@ -91,13 +91,13 @@ static void take_stacks(struct lg__host *host)
 
 static void report_near_limit(const struct lg__os_memory *memory)
 {
-    const lg_memory told = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
+    const lg_memory figures = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
     lg__host_log(&watched.session->host, LG_LEVEL_WARNING, "launchguard: memory is near its limit: %llu of %llu bytes, %u %%%s",
-                 (unsigned long long)memory->used, (unsigned long long)memory->limit, told.percent, memory->of_cgroup ? " of the cgroup" : "");
+                 (unsigned long long)memory->used, (unsigned long long)memory->limit, figures.percent, memory->of_cgroup ? " of the cgroup" : "");
     take_stacks(&watched.session->host);
-    lg__host_tell(&watched.session->host);
+    lg__host_hand_over(&watched.session->host);
     if (watched.callback)
-        watched.callback(&told, watched.user);
+        watched.callback(&figures, watched.user);
 }
 
 static void forget_near_limit(struct lg__state *state)
@@ -143,7 +143,7 @@ static void *watch_memory(void *argument)
                 forget_near_limit(host->run.state);
                 lg__host_log(host, LG_LEVEL_INFO, "launchguard: memory is no longer near its limit: %llu of %llu bytes",
                              (unsigned long long)memory.used, (unsigned long long)memory.limit);
-                lg__host_tell(host);
+                lg__host_hand_over(host);
             }
             if (!near && memory.used >= threshold / 4 * 3)
                 pause = PAUSE_NEAR_NS;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What delivery wants, as the spool said when this was opened. */
+/* The settings of delivery from the spool, read when this was opened. */
 struct lg__owed_reports {
     int spool; /* descriptor; −1: nothing is owed, and that cost one look */
     uint32_t ends;

@@ -32,7 +32,7 @@ static void stored_policy(const struct lg__ledger_context *context, struct lg__p
     ret_policy->shadow = (context->flags & LG__CONTEXT_SHADOW) != 0;
 }
 
-/* What options do not say: the tasks and repairs of the last launch. */
+/* Add the tasks and repairs of the last launch, which options do not contain. */
 static void add_program(const struct lg__ledger_context *context, bool leave_out_suspects, struct lg__policy *policy)
 {
     policy->skippable = (context->flags & LG__CONTEXT_SKIPPABLE) != 0;

@@ -22,7 +22,7 @@
 struct lg__cpu_look {
     uint64_t at_ns; /* CLOCK_MONOTONIC; 0: there was none */
     uint64_t used_ns, pause_ns;
-    bool told; /* there is a breadcrumb */
+    bool logged; /* there is a breadcrumb */
 };
 
 /* The session of a program that does not know of LaunchGuard. */
@@ -148,7 +148,7 @@ lg_status lg__session_check(const struct lg_session *session);
 /* Whether a launch is under way. Handler. */
 bool lg__session_launching(const struct lg_session *session);
 
-/* ---- heartbeats.c, job_deadlines.c: what is expected of a program that lives ---- */
+/* ---- heartbeats.c, job_deadlines.c: duties of a living program ---- */
 
 /* Before the first heartbeat can come. */
 void lg__heartbeats_prepare(struct lg_session *session);

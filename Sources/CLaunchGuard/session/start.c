@@ -278,14 +278,15 @@ static lg_level level_of(const struct lg_session *session, lg_status status)
     return status == LG_ERR_SECONDARY ? LG_LEVEL_NOTICE : LG_LEVEL_WARNING;
 }
 
-/* What the start has said, once it is over: a crash of on_log is none of LaunchGuard's. */
+/* Hand the messages of the start to on_log once the start is over: a crash of on_log is then no
+ * crash inside LaunchGuard. */
 static void tell_start(struct lg_session *session, const lg_options *options, lg_status status)
 {
     struct lg__host *host = &session->host;
     const int error = errno;
     if (options->on_log && status != LG_OK)
         options->on_log(level_of(session, status), LG__OUTBOX_CATEGORY, host->problem.message, options->log_user);
-    lg__host_tell(host);
+    lg__host_hand_over(host);
     errno = error;
 }
 

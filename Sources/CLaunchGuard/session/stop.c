@@ -58,7 +58,7 @@ lg_status lg_stop(lg_session *session)
     lg__capture_exits();
     mark_end(session, LG__ENDED_STOP, 0);
     lg__terminate_launches(&session->host);
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     stop_guards();
     lg__outbox_close(session->host.run.ring.outbox);
     pthread_mutex_lock(&session->host.lock);

@@ -1,4 +1,4 @@
-/* What the run began on, for its report: the system may be another one when the report is read. */
+/* The system that the run began on, for its report: a report may be read on another system. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* What the watch thread does: the thread looks at crashes whose fate is open, and at all that is
- * expected of the program. There is a thread only while there is something to look at. */
+/* The watch thread looks at crashes whose fate is open, at heartbeats, deadlines and limits. It
+ * exists only while there is something to look at. */
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>

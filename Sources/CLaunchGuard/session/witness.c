@@ -21,15 +21,15 @@ static lg_status withdraw_clean_end(int runs, uint64_t ordinal)
 {
     struct lg__header header;
     struct lg__foreign_file ledger;
-    uint64_t told = 0;
+    uint64_t noted = 0;
     lg_status status = lg__foreign_file_open(runs, "../ledger.lg", &ledger);
     if (status != LG_OK)
         return status == LG_ERR_NOT_FOUND || status == LG_ERR_LINK || status == LG_ERR_DAMAGED || status == LG_ERR_OWNER ? LG_OK : status;
     if (lg__foreign_file_header(&ledger, LG__MAGIC_LEDGER, LG__LEDGER_MAJOR, &header) == LG_OK) {
         const struct lg__section *hot = lg__foreign_file_section(&ledger, &header, LG__SECTION_HOT, sizeof(struct lg__hot));
         uint64_t at = hot ? hot->offset + offsetof(struct lg__hot, clean_end.ordinal) : 0;
-        if (hot && lg__foreign_file_read(&ledger, at, &told, sizeof told) && told == ordinal)
-            lg__foreign_file_write(&ledger, at, &(uint64_t){ 0 }, sizeof told);
+        if (hot && lg__foreign_file_read(&ledger, at, &noted, sizeof noted) && noted == ordinal)
+            lg__foreign_file_write(&ledger, at, &(uint64_t){ 0 }, sizeof noted);
     }
     lg__foreign_file_close(&ledger);
     return LG_OK;

@@ -9,7 +9,7 @@
 
 #define LG__ANNOTATION_KEY_WORDS (LG__NAME_BYTES / sizeof(uint64_t))
 
-/* A key as the writers compare it: what is after its end is zero. */
+/* A key as the writers compare it: the bytes after its end are zero. */
 struct lg__annotation_key {
     uint64_t words[LG__ANNOTATION_KEY_WORDS];
 };

@@ -17,7 +17,7 @@ struct lg__guard_field {
 };
 static_assert(sizeof(struct lg__guard_field) == 128, "FORMAT.md, guards");
 
-/* What is after `commit` is that of the first event, written once; the counts are always
+/* The fields after `commit` describe the first event and are written once; the counts are always
  * current. */
 struct lg__guard_site {
     /* address, and class in the upper 8 bits; 0: free; of the first site: never set */

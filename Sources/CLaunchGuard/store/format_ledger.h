@@ -88,8 +88,8 @@ static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
 /* ---- Ledger: after the hot page's section, in the same page, for starts alone ---- */
 
-/* What a start found in files of the machine, so that the next starts need not open them. It counts
- * while the machine runs and os-release(5) stays the same. */
+/* Facts that a start found in files of the machine, so that the next starts need not open them.
+ * They count while the machine runs and os-release(5) stays the same. */
 struct lg__found_machine {
     uint32_t crc; /* CRC-32C of boot_id to machine */
     uint32_t reserved;

@@ -34,7 +34,7 @@ bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16]);
  *  `process` is 0; create it where there is none. A damaged or newer one is kept aside under
  *  another name, and its readable parts are taken over.
  *
- *  @param ret_ledger  zeroed memory; of its payload only what is used is touched.
+ *  @param ret_ledger  zeroed memory; only the used part of its payload is touched.
  *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER:
  *          usable, a fresh file in place of the unusable one (problem says which);
  *          LG_ERR_STATE: it belongs to another application and is as it was, no problem is noted;

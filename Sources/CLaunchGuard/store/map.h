@@ -37,8 +37,8 @@ bool lg__map_recycle(int directory, const char *ended, const char *name, size_t 
 /* The file has its header: readers may have it. */
 void lg__map_show(const struct lg__map *map);
 
-/* Give the blocks back that hold nothing, in large pieces: the run ends. What is written all the
- * same gets new blocks, or is healed where there are none. */
+/* Give the empty blocks back, in large pieces, at the end of the run. A later write gets new
+ * blocks, or the page is healed where there are none. */
 void lg__map_trim(const struct lg__map *map);
 
 /* The same for the file of a process that has ended, also of small pieces. */

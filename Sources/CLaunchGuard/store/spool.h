@@ -6,7 +6,7 @@
  *   spool/off        switches delivery off; a person makes it
  *   spool/agent      locked while an agent lives; its pid and version in text
  *   spool/agent.log
- *   spool/nudge      "wait" or "tool": somebody waits; what is due later is tried now
+ *   spool/nudge      "wait" or "tool": somebody waits; reports that are due later are tried now
  *   spool/telling    the report that on_delivered is called for; only the program uses the file
  *   spool/requests/UUID  text of a request for a report of a living run
  *   spool/tally      runs that gave way unreported

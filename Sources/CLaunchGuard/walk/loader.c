@@ -131,7 +131,7 @@ static void make_fresh(struct work *work, const struct lg__modules *table)
     struct node *node = &work->node;
     struct lg__module_range made;
     uint32_t count = 0;
-    /* what is in the table that is made anew is described anew */
+    /* the new table may describe its modules anew */
     const struct lg__modules *before = table == &work->fresh ? NULL : table;
     work->fresh.count = 0;
     work->unwritten = true;

@@ -1,4 +1,4 @@
-/* What a report says: two JSON texts, made once from the run file, by the public reader.
+/* The contents of a report: two JSON texts, made once from the run file, by the public reader.
  *
  * The brief part has at most LG__REPORT_BRIEF_MAX bytes: what died, where, how often. It goes
  * first. The full part has the fields and names of `launchguard inspect --json --no-symbols`,
@@ -12,7 +12,7 @@
 
 #include "launchguard/ledger.h"
 
-/* What the run file does not say by itself. */
+/* Facts that are not in the run file. */
 struct facts {
     char uuid[37];          /* identity of the report */
     char run_uuid[37];

@@ -35,7 +35,7 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
 /* Held reports go again once what was refused has changed. */
 void attempts_release_held(struct attempts *attempts);
 
-/* Somebody waits: what is due later is tried now. */
+/* Somebody waits: try the reports that are due later now. */
 void attempts_take_nudge(struct attempts *attempts);
 
 /* The pause that an earlier agent was asked for. */

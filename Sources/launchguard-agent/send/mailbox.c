@@ -64,7 +64,7 @@ static int folder_of(const struct mailbox *mailbox, lg_delivery_state state)
     return mailbox->folders[state];
 }
 
-/* One file of a folder. What cannot be read is no reason to lose the others. */
+/* Take one file of a folder. A file that cannot be read is no reason to lose the others. */
 static void take_file(struct mailbox *mailbox, lg_delivery_state state, const char *name)
 {
     struct mail mail = { .state = state };

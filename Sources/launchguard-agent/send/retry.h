@@ -1,4 +1,4 @@
-/* What becomes of a report after an attempt: pure decisions. */
+/* The fate of a report after an attempt: pure decisions. */
 #ifndef AGENT_RETRY_H
 #define AGENT_RETRY_H
 

@@ -22,7 +22,7 @@ static bool is_plain(const char *text, size_t size, const char *also)
     return size > 0;
 }
 
-/* What is wrong is said without a word of the DSN, which holds a key. */
+/* The messages quote no word of the DSN, which holds a key. */
 static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
 {
     const char *rest = strstr(dsn, "://");
@@ -66,8 +66,8 @@ static void write_event_id(const uint8_t uuid[16], char ret_id[37])
     ret_id[used] = 0;
 }
 
-/* What is sent has its time: a server takes the difference to its own clock for that of all times
- * in the report. A file may be sent at any time, and has none. */
+/* An envelope that is sent has its time: a server takes the difference to its own clock as the
+ * error of all times in the report. A file may be sent at any time, and has none. */
 static bool write_header(FILE *out, const char *event_id, bool is_sent)
 {
     char sent_at[32];

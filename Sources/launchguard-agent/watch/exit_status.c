@@ -96,7 +96,7 @@ enum exit_status_known exit_status_read(int pidfd, int32_t pid, uint64_t start_t
     case FOUND_ALIVE: return EXIT_STATUS_LATER;
     case FOUND_NONE: break;
     }
-    /* Its parent may have waited for it in between. */
+    /* The parent may have waited in between. */
     info = (struct pidfd_info_6_15){ .mask = PIDFD_INFO_EXIT_6_15 };
     if (ioctl(pidfd, PIDFD_GET_INFO_6_15, &info) == 0 && info.mask & PIDFD_INFO_EXIT_6_15) {
         *ret_wait_status = info.exit_code;

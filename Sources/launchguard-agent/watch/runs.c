@@ -110,7 +110,7 @@ static bool has_lasted(struct known_run *run, uint64_t least_ns)
     return now - run->since_ns >= least_ns;
 }
 
-/* Its process lives, and has it locked. */
+/* The process of the run lives, and has the file locked. */
 static bool is_being_made(const struct runs *runs, const struct known_run *run)
 {
     int file = openat(runs->folder, run->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -297,10 +297,10 @@ static void test_witness_of_the_living(void **state)
         body_waits(NULL);
     }
     assert_int_equal(read(alive[0], &byte, 1), 1);
-    lg_status told = lg_witness(state_path(""), child, SIGKILL);
+    lg_status too_early = lg_witness(state_path(""), child, SIGKILL);
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(told, LG_ERR_STATE);
+    assert_int_equal(too_early, LG_ERR_STATE);
     assert_int_equal(lg_witness(state_path(""), child, status), LG_OK);
     close(alive[0]);
     close(alive[1]);

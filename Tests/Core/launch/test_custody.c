@@ -1040,7 +1040,7 @@ static void test_marks_from_everywhere(void **state)
     unsigned seed = 7;
     for (lg_hold hold = LG_HOLD_BLOCK; hold <= LG_HOLD_NONE; hold++) {
         simulated_make(NULL);
-        _Atomic uint32_t told = 0;
+        _Atomic uint32_t calls = 0;
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.hold = hold;
         options.hold_ms = 20;
@@ -1048,7 +1048,7 @@ static void test_marks_from_everywhere(void **state)
         options.auto_repair = hold == LG_HOLD_CUSTODY ? 0 : 1;
         options.repair_after = 1;
         options.on_status = quiet_status;
-        options.user = &told;
+        options.user = &calls;
         lg_launch *launch = simulated_launch(&options);
         lg_task task = LG_TASK_INIT;
         task.run = nothing;

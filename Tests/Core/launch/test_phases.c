@@ -369,9 +369,9 @@ static void test_shadow(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
-        char told[100];
-        snprintf(told, sizeof told, i ? "checking;report %u;a;b;" : HEALTHY, i);
-        lives(LIFE(.options.shadow = 1, .after = CRASH), SEGV, told);
+        char expected[100];
+        snprintf(expected, sizeof expected, i ? "checking;report %u;a;b;" : HEALTHY, i);
+        lives(LIFE(.options.shadow = 1, .after = CRASH), SEGV, expected);
     }
     lg_reader *reader = newest_run();
     assert_true(log_has(reader, "launch main: in shadow; otherwise it would be held for rung 1, repair \"small\""));

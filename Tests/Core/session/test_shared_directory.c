@@ -174,10 +174,10 @@ static void say_so(void)
     char path[4096], directory[4096];
     snprintf(directory, sizeof directory, "%s", state_path("."));
     setenv("STATE_DIRECTORY", directory, 1);
-    bool told = strstr(lg_session_message(session), "another application") && strstr(lg_session_message(session), "/" SECOND);
+    bool is_said = strstr(lg_session_message(session), "another application") && strstr(lg_session_message(session), "/" SECOND);
     lg_status status = lg_state_directory(SECOND, path, sizeof path);
     strcat(directory, "/" SECOND);
-    if (!told || status != LG_OK || strcmp(path, directory) != 0 || !strstr(lg_session_state_directory(session), "/" SECOND))
+    if (!is_said || status != LG_OK || strcmp(path, directory) != 0 || !strstr(lg_session_state_directory(session), "/" SECOND))
         _exit(97);
     status = lg_state_directory(FIRST, path, sizeof path);
     if (status != LG_OK || strcmp(path, state_path(".")) != 0)

@@ -94,7 +94,7 @@ static void tell(const lg_session *session)
     free(list);
 }
 
-void lg__delivery_told_wait(lg_session *session)
+void lg__delivery_acknowledgement_wait(lg_session *session)
 {
     static const uint32_t never;
     const uint64_t begun_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
