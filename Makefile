@@ -26,7 +26,7 @@ JOBS ?= $(shell nproc)
 
 # Most tests wait most of the time: a test that keeps a core busy says so (Tests/CMakeLists.txt).
 TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
-# Some tests end a program by Ctrl-C. What is ignored here would be ignored in the program.
+# Some tests end a program by Ctrl-C. A signal that make ignores would be ignored in the program.
 HEEDING = env --default-signal=INT,QUIT
 # Without what an earlier run took and where it failed, tests begin in the order of the tree.
 CTEST = rm -rf build/$(1)/Testing/Temporary && \
@@ -71,8 +71,7 @@ RUN_BESIDE = $(HEEDING) $(MAKE) --no-print-directory --output-sync=target -j $(J
 SWIFT_DEBUG = Tools/.build/debug/launchguard-faults
 SWIFT_RELEASE = Tools/.build/release/launchguard-faults
 
-# As a program is shipped: optimised, with the Swift libraries inside. What a debug build says of a
-# trap is not said there.
+# As a program is shipped: optimised, with the Swift libraries inside. Traps have no messages there.
 RELEASE = --package-path Tools -c release --static-swift-stdlib --product launchguard-faults
 
 # The tests of the Swift modules with a sanitizer. They look at deaths by a signal, which the

@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// What programs link. The tool, the examples and the benchmarks are the package in Tools.
+// The libraries for programs. The tool, the examples and the benchmarks are the package in Tools.
 let package = Package(
     name: "LaunchGuard",
     platforms: [.macOS(.v15)],
@@ -86,7 +86,7 @@ let package = Package(
         // Reading reports: the model, its texts, its page and its exports.
         .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
 
-        // What the tests wait with, and what they draw.
+        // Waits and random numbers for the tests.
         .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
         .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread", "TestSupport"], path: "Tests/main-actor-probe", swiftSettings: strict),

@@ -20,7 +20,7 @@
 static lg_session *session;
 static struct plugin *plugin;
 static char directory[3000];
-static lg_confinement *screen; /* What belongs to the first thread. */
+static lg_confinement *screen; /* Calls that belong to the first thread. */
 static struct host host;
 
 /* ---- ways to misbehave ---- */

@@ -54,7 +54,7 @@ extension Delivery {
         case withheld
     }
 
-    /// What ``Delivery/wait(_:)`` found. C: `lg_delivery_result`.
+    /// Result of ``Delivery/wait(_:)``. C: `lg_delivery_result`.
     public enum WaitResult: String, Sendable, Codable, CaseIterable {
         /// There was nothing to send.
         case nothing

@@ -3,7 +3,7 @@
 public struct GuardEvent: Sendable {
     /// A key and its value.
     public struct Field: Hashable, Sendable {
-        /// What the value is.
+        /// Meaning of the value.
         public let key: String
         /// The value, as text.
         public let value: String

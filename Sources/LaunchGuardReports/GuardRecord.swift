@@ -1,4 +1,4 @@
-/// What the guards of a program found: faults, by the place in the program that met them.
+/// The faults that guards found, by the place in the program that met them.
 public struct GuardRecord: Codable, Hashable, Sendable {
     /// Events of all sites.
     public var events: UInt64
@@ -14,8 +14,8 @@ public struct GuardRecord: Codable, Hashable, Sendable {
         self.sites = sites
     }
 
-    /// The events of one place in the program. What is not a count or an action is of the first
-    /// event; it is nil where the program ended before it was stored.
+    /// The events of one place in the program. Fields other than counts and actions describe the
+    /// first event; they are nil where the program ended before they were stored.
     public struct Site: Codable, Hashable, Sendable {
         /// Nil: several sites together, for which there was no place.
         public var guardClass: GuardClass?
@@ -79,7 +79,7 @@ public struct GuardRecord: Codable, Hashable, Sendable {
         public static let handle = GuardClass(rawValue: "handle")
     }
 
-    /// What a guard did. An action that this version does not know is its number.
+    /// The action of a guard. An action that this version does not know is its number.
     public struct Action: RawRepresentable, Codable, Hashable, Sendable {
         public var rawValue: String
 

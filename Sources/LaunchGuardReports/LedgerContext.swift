@@ -49,7 +49,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var repairs: UInt64
     /// The window of the last launch; nil: only the mark finishes it, or not known.
     public var windowMilliseconds: UInt32?
-    /// What finishes the launch: "mark", "time" or "both"; nil: mark or window.
+    /// The condition that finishes the launch: "mark", "time" or "both"; nil: mark or window.
     public var finish: String?
 
     public init(

@@ -28,7 +28,7 @@ public struct FiguresPage: Sendable {
         }
     }
 
-    /// What stands in one cell.
+    /// Content of one cell.
     public enum Cell: Sendable {
         case text(String)
         case fingerprint(String)

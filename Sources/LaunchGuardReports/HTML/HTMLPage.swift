@@ -147,8 +147,8 @@ public struct HTMLPage: Sendable {
         return run.hang.flatMap(snapshots.firstIndex) ?? snapshots.lastIndex { $0.resolvedNanoseconds == nil }
     }
 
-    /// What a person reads first: what is damaged, where it crashed or hung, what led there, and
-    /// the launches around.
+    /// The first sections for a person: damage, place of the crash or hang, the way there, and the
+    /// launches around it.
     private func writeStory(to page: inout HTMLWriter) {
         writeProblems("damage", "Damaged", to: &page, where: \.isDamage)
         let own = OwnCode(run)

@@ -140,7 +140,7 @@ extension LedgerContext {
         }
     }
 
-    /// What the marks of the ladder mean, or why there are none.
+    /// Meaning of the ladder's marks, or the reason why there are none.
     var ladderLegend: String {
         isOnLadder ? "▶ the next rung, ● attempts used, ○ left" : "none is tried " + (mode == "trial" ? "during a trial" : "in safe mode")
     }
@@ -180,7 +180,7 @@ extension LedgerContext {
 }
 
 extension LedgerRung {
-    /// What kind of repair it is.
+    /// Kinds of the repair.
     var kinds: String {
         var words: [String] = []
         if isBuiltIn { words.append("built in") }

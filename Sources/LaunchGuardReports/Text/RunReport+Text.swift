@@ -38,8 +38,8 @@ extension RunReport {
         }
     }
 
-    /// What is known of the process, its system and its launches; a fact without a name goes on
-    /// with the one above.
+    /// Facts about the process, its system and its launches; a fact without a name continues the
+    /// one above.
     func facts(_ deliveries: [DeliveryEntry]) -> [(name: String, value: String)] {
         var facts: [(name: String, value: String)] = []
         func field(_ name: String, _ value: String) { facts.append((name, value)) }

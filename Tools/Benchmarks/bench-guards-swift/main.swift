@@ -14,7 +14,7 @@ let session = try Session.start(configuration)
 /// A value that the optimiser cannot see through.
 @inline(never) @_optimize(none) func opaque<Value>(_ value: Value) -> Value { value }
 
-/// What the operations work on. Each thread has its own: what is measured is the guard, not the
+/// Data of the operations. Each thread has its own: the benchmark measures the guard, not the
 /// sharing of data.
 @safe
 final class Work {

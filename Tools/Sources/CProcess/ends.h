@@ -51,7 +51,7 @@ static inline int lg_shim_tells_ends(void)
     return works;
 }
 
-/* What is waited for at once: signals, notices of folders, ends of processes. */
+/* Sources of events for one wait: signals, notices of folders, ends of processes. */
 typedef struct lg_shim_events {
     int all;     /* an epoll of the others; -1: there is none */
     int signals; /* whether a signal waits, which stays so */

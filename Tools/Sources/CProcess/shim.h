@@ -70,7 +70,7 @@ static inline int lg_shim_end_with(pid_t parent)
     return now == parent || now == 0;
 }
 
-/* What the new process does. */
+/* The work of the new process until it executes the program. */
 static inline void lg_shim_become(const lg_shim_program *program, const lg_shim_signals *given, pid_t parent)
 {
     if (!lg_shim_end_with(parent))
@@ -250,7 +250,7 @@ static inline uint64_t lg_shim_hear(uint64_t seen, int number)
     return seen | LG_SHIM_BIT(number);
 }
 
-/* What came after `heard`. */
+/* Add signals that came after `heard`. */
 static inline uint64_t lg_shim_join(uint64_t heard, uint64_t later)
 {
     return (later & LG_SHIM_LAST ? heard & ~LG_SHIM_LAST : heard) | later;
@@ -267,7 +267,8 @@ static inline int lg_shim_was_for_group(uint64_t heard, int number)
     return (heard & (LG_SHIM_BIT(number) | other)) != 0;
 }
 
-/* Take a signal out, and what waited of the other side before it, which never comes here. */
+/* Take a signal out, and with it the earlier signals of the opposite kind, which never come
+ * here. */
 static inline uint64_t lg_shim_taken(uint64_t heard, int number)
 {
     if (number == SIGCONT && !(heard & LG_SHIM_STOPPED_LAST))

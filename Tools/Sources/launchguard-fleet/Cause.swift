@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// What runs died of, in words that the next build does not change.
+/// Cause of the end of runs, in words that the next build does not change.
 struct Cause: Hashable {
     let app: String
     let ending: String

@@ -4,7 +4,7 @@ import LaunchGuardReports
 struct UploadProgress {
     private let isJSON: Bool
     private var entries: [DeliveryEntry]
-    /// What the reports were at the start, and what has been printed since.
+    /// The reports as they were at the start, and as they have been printed since.
     private var known: Set<DeliveryEntry>
     private var printed: Set<DeliveryEntry> = []
 

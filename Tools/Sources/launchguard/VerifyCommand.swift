@@ -102,7 +102,7 @@ private struct VerifiedFile: Encodable {
 
     var isDamaged: Bool { !isWhole && !isUnread }
 
-    /// What is wrong, for a person.
+    /// The problem, for a person.
     var problem: String {
         if let error { return error }
         let names = blocks.filter { $0.status == "damaged" }.map(\.name)

@@ -45,7 +45,7 @@ struct ProgramFile {
         }
     }
 
-    /// What the system's refusal to run it means.
+    /// Meaning of the system's refusal to run the program.
     func refused(_ error: Int32) -> RunError {
         let status = error == ENOENT ? RunError.noProgram : RunError.cannotRun
         let files = Self.interpreters(of: path)

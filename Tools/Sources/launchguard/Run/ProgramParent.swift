@@ -5,8 +5,8 @@ import LaunchGuardPlatform
 /// The parent of the program. To the outside it is the program: it passes on what it is sent, stops
 /// and goes on with the program, and ends as the program ends.
 ///
-/// Both are in one process group, the one that the shell made. What the terminal or a shell sends
-/// to the group the program has got, and it is not sent once more.
+/// Both are in one process group, the one that the shell made. A signal that the terminal or a
+/// shell sends to the group has reached the program already, and is not passed on.
 struct ProgramParent {
     let process: pid_t
     let witness: RunWitness

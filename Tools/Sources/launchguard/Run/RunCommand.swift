@@ -106,8 +106,8 @@ struct RunCommand: ParsableCommand {
             try Restarter(options: restart, program: program, name: file.path, environment: environment, witness: witness, messages: messages).run()
         }
         let process = try program.program(environment)
-        // What stays open here the program could not close, and where this process stays nothing
-        // could be unmounted.
+        // The program could not close a descriptor that stays open here, and nobody could unmount
+        // a file system that this process stays on.
         lg_shim_release_files(isRecorded ? -1 : messages.descriptor)
         _ = unsafe chdir("/")
         var parent = ProgramParent(process, witness, hasRecords: !isWitnessOnly)

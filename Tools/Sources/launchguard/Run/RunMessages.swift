@@ -2,7 +2,7 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// What `launchguard run` says: on standard error, or in the file of `--log`.
+/// Messages of `launchguard run`: on standard error, or in the file of `--log`.
 struct RunMessages {
     /// The file; nil: standard error.
     let path: String?

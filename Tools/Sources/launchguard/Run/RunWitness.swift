@@ -8,7 +8,7 @@ final class RunWitness {
     /// The folder in which each program has its state directory, or one state directory; nil: none
     /// is known.
     let root: String?
-    /// What is known of each run file, by path. A file of a run never becomes that of another one.
+    /// The owner of each run file, by path. The file of a run never becomes that of another one.
     private var files: [String: Owner] = [:]
 
     private enum Owner {

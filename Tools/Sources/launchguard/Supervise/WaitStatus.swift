@@ -25,7 +25,7 @@ struct WaitStatus: Equatable {
         return status >> 8 == 0 && signals.contains(number) ? WaitStatus(rawValue: status) : nil
     }
 
-    /// What the program gave to `exit()`; nil: a signal ended it.
+    /// The status given to `exit()`; nil: a signal ended the program.
     var exitCode: Int32? { rawValue & 0x7F == 0 ? rawValue >> 8 & 0xFF : nil }
 }
 
