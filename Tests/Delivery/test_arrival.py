@@ -213,7 +213,7 @@ class OneAgent(DeliveryTest):
         self.assertEqual(sorted(said), ["ok", "secondary", "secondary", "secondary"])
 
     def foreign_files(self, agent):
-        """What the agent has open that is not its own."""
+        """Open files of the agent that are not its own."""
         found = []
         for entry in os.scandir("/proc/%d/fd" % agent):
             try:

@@ -1,4 +1,4 @@
-"""What the tests of pages share: what the file itself must be, and headless Chromium."""
+"""Shared by the tests of pages: checks of the file itself, and headless Chromium."""
 
 import base64
 import collections
@@ -26,7 +26,7 @@ def check(condition, what):
 
 
 class Page(html.parser.HTMLParser):
-    """What the file itself must be: balanced, labelled, and without a word to the network."""
+    """Check the file itself: it is balanced, labelled, and never uses the network."""
 
     def __init__(self, text, has_navigation=True):
         super().__init__()

@@ -59,11 +59,11 @@ class ExportCase(OperatorCase):
         self.skipTest(reason)
 
     def read(self, name, path=None):
-        """What a reader says of the file."""
+        """A reader's output for the file."""
         return self.read_each(name, [path or self.file])[0]
 
     def read_each(self, name, paths):
-        """What a reader says of files; skips, with the reason, where it cannot be had."""
+        """A reader's output for files; skips, with the reason, where there is no reader."""
         python, reason = readers.install(operator_case.options.tool.parent / "export-readers", name)
         if reason:
             self.leave_out(f"{name} cannot be installed: {reason}")

@@ -363,7 +363,7 @@ class Redaction(ServerCase):
 
 class Schema(EndedCase):
     def test_json(self):
-        """What --format json writes is what docs/schema says, with a fingerprint."""
+        """The output of --format json fits docs/schema, and has a fingerprint."""
         lines = []
         for make, end in [(lambda: self.ended("crash", -signal.SIGSEGV), "crash"), (self.hung, "hang"), (lambda: self.ended("kill", -signal.SIGKILL), "unknown"),
                           (lambda: self.ended("exit", 0), "clean"), (self.out_of_memory, "oom")]:

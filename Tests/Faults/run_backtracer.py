@@ -70,7 +70,7 @@ class Run:
         return [[self.place(pc) for pc in walk["pcs"]] for walk in self.crash["frames"]]
 
     def record(self):
-        """What must be the same with the backtracer."""
+        """The parts that must be the same with the backtracer."""
         crash, threads = self.crash, self.crash["threads"]
         return {"end": self.file["verdict"]["end"], "signal": crash["signal"], "kind": crash["kind"], "stages": crash["stages"],
                 "messages": [message["text"] for message in crash["messages"] or []], "notes": crash["notes"], "frames": self.frames(),

@@ -1015,7 +1015,7 @@ class Annotations(BothReaders):
 
 
 class Live(BothReaders):
-    """What a living program writes."""
+    """The data that a living program writes."""
 
     def made(self, how="live"):
         os.makedirs(self.state, exist_ok=True)
@@ -1063,7 +1063,7 @@ class Live(BothReaders):
 
 
 class Guards(BothReaders):
-    """What guards found."""
+    """The findings of guards."""
 
     def made(self):
         os.makedirs(self.state, exist_ok=True)

@@ -73,7 +73,7 @@ def remove_groups(groups):
 
 
 def alone(command):
-    """What a command prints in namespaces and control groups of its own, which end with it."""
+    """The output of a command in namespaces and control groups of its own, which end with it."""
     groups = make_groups()
     process = subprocess.Popen(["unshare", "-mpf", "--kill-child", "--mount-proc", *map(str, command)], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, preexec_fn=lambda: enter(groups))
@@ -113,5 +113,5 @@ class Manager:
         return self.folder / "home/notes"
 
     def run(self, script):
-        """What the script prints; it runs beside the manager, which ends with it."""
+        """The output of the script, which runs beside the manager; both end together."""
         return alone(["/bin/sh", "-c", BEGIN + script + END, self.folder])

@@ -68,7 +68,7 @@ class Container(OperatorCase):
         self.skipTest("podman runs no container here: " + ("; ".join(said) or "needs Debian's package crun or runc"))
 
     def engine(self, script, runtime=None):
-        """What a script prints in which `contained` begins `podman run` and `engine` podman."""
+        """The output of a script in which `contained` begins `podman run` and `engine` podman."""
         group = f"launchguard-container-{os.getpid()}"
         variables = {"RUNTIME": runtime or self.runtime, "GROUP": group, "FOLDERS": " ".join(f"--volume {path}:{path}:ro" for path in self.folders)}
         settings = "".join(f"{name}='{value}'; " for name, value in variables.items())

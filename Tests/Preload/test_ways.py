@@ -152,8 +152,8 @@ class Ways(Case):
         self.assertEqual([run["run"]["secondary"] for run in (first, second, shell)], [0, 0, 0])
 
     def test_no_mark_of_others_or_of_a_failure(self):
-        """What a child of vfork() does, in the memory of its parent, and an exec that failed leave
-        no mark of an end."""
+        """A child of vfork(), in the memory of its parent, and an exec that failed leave no mark of
+        an end."""
         for way in "vfork", "failure":
             with self.subTest(way=way):
                 self.setUp()

@@ -1,5 +1,5 @@
-/* Ways to end and to live on, of a program that knows nothing of LaunchGuard. What it prints and
- * how it ends is to be the same with the library preloaded. */
+/* Ways to end and to live on, of a program that knows nothing of LaunchGuard. Its output
+ * and its end must be the same with the library preloaded. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -91,7 +91,7 @@ class Family(Recorded):
         return statuses
 
     def shown(self):
-        """What all runs show, the oldest first: their process, the wait status that was stored, and
+        """All runs, the oldest first: their process, the wait status that was stored, and
         the end."""
         def inspect(path):
             done = subprocess.run([self.options.tool, "inspect", "--json", "--no-symbols", path], stdout=subprocess.PIPE, timeout=LIMIT_S)

@@ -34,7 +34,7 @@ def other_user():
 
 
 def title(process):
-    """What the server says that a process does."""
+    """The server's name for the work of a process."""
     return pathlib.Path("/proc/%d/cmdline" % process).read_text().rstrip("\0 ")
 
 
@@ -110,7 +110,7 @@ class Postgres(services.Service):
             subprocess.run(["ipcrm", "-m", memory], stderr=subprocess.DEVNULL, timeout=LIMIT_S)
 
     def backend_dies(self, prefix, death):
-        """What the server logs of it, what its client sees, and the two processes."""
+        """The server's log of the death, the client's output, and the two processes."""
         query, number, _ = self.BACKEND[death]
         group = MemoryGroup() if death == "memory" else None
         if group and not group.path:

@@ -1,7 +1,7 @@
 import LaunchGuard
 import LaunchGuardReports
 
-// What a program sees where LaunchGuard does not know the platform.
+// The view of a program where LaunchGuard does not know the platform.
 var configuration = Session.Configuration(appID: "org.example.shell")
 configuration.onLog = { _, category, text in print("\(category): \(text)") }
 let session = try Session.start(configuration)

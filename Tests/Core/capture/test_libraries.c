@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum when { BEFORE, BEHIND, KEPT, WHENS };
+enum when { BEFORE, AFTER, KEPT, WHENS };
 
 static __attribute__((unused)) void start(enum when when)
 {
@@ -35,7 +35,7 @@ static __attribute__((unused)) void assert_recorded(enum when when, uint32_t lea
     assert_int_equal(crash.address, 0x18);
     if (when == KEPT && least > 64)
         least = 64; /* the faults after so many recoveries have no record */
-    if (when != BEHIND && crash.sequence <= least)
+    if (when != AFTER && crash.sequence <= least)
         fail_msg("only %u faults went through the handler", crash.sequence);
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
@@ -161,7 +161,7 @@ static void test_sigsegv(void **state)
 {
     (void)state;
     for (enum when when = BEFORE; when < WHENS; when++) {
-        if (when == BEHIND)
+        if (when == AFTER)
             continue; /* it replaces LaunchGuard's handler, and calls none before it */
         state_make();
         fault_handler = mend;

@@ -22,7 +22,7 @@ static __thread enum role role;
 static __thread sigjmp_buf way_out;
 static lg_session *session;
 
-/* What the threads of a child have reached. */
+/* Counts of events on the threads of a child. */
 static _Atomic unsigned asked, clears, late, answered, pauses, survived, crashes, locks, taken;
 
 static void await(_Atomic unsigned *count, unsigned least)

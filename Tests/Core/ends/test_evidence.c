@@ -719,7 +719,7 @@ static void test_noted_in_a_handler(void **state)
 
 /* ---- a program with a crash reporter of its own ---- */
 
-/* What the kernel does at each signal, and which ones are blocked: not what libc says of them. */
+/* The kernel's action for each signal, and the blocked signals, without libc's view of them. */
 static void read_signals(struct lg__os_disposition ret_signals[64], uint64_t *ret_blocked)
 {
     for (int signal = 1; signal < 64; signal++)

@@ -9,7 +9,7 @@
 
 /* Numbers that the compiler does not know. */
 static volatile int64_t unknown;
-/* What is computed, and not used. */
+/* The unused result of a computation. */
 static volatile int64_t result;
 
 /* The end of a page after which nothing can be read or written. */

@@ -343,7 +343,7 @@ static void pass_arguments(void *argument)
 }
 
 #if defined(__x86_64__)
-/* What is no argument of C: the number of vector registers, and the static chain. */
+/* Values that are no arguments of C: the number of vector registers, and the static chain. */
 __asm__(".text\n.type give_back, @function\ngive_back:\n    movq %rax, (%rdi)\n    movq %r10, 8(%rdi)\n    ret\n.size give_back, . - give_back\n");
 void give_back(uint64_t *to);
 

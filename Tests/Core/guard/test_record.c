@@ -1,5 +1,5 @@
-/* What guards leave in the run file, read by the public reader: after a death at any moment, of a
- * process that lives, of a program that they ended, and where there is nothing to read. */
+/* The record of guards in the run file, read by the public reader: after a death at any moment, of
+ * a living process, of a program that a guard ended, and where there is nothing to read. */
 #include "harness.h"
 
 #include <signal.h>

@@ -19,7 +19,7 @@
 
 #define EXPECT(condition) ((condition) ? (void)0 : _exit(__LINE__ % 90 + 1))
 
-/* What on_log got, in memory that the test shares with its children. */
+/* The messages that on_log got, in memory that the test shares with its children. */
 static struct {
     _Atomic uint32_t calls, size;
     _Atomic int32_t tid; /* of the last call */

@@ -18,7 +18,7 @@
 
 enum { SLOT_B = 57344 }; /* docs/FORMAT.md */
 
-/* What a program does. */
+/* The actions of a program. */
 struct life {
     const char *app_id, *version, *role;
     void (*ends)(void);

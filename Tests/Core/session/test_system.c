@@ -1,5 +1,5 @@
-/* What a run began on: texts of the system are untrusted, the files of a made-up machine, and whole
- * runs, whose file the public reader reads. */
+/* The system that a run began on: untrusted texts of the system, the files of a made-up machine,
+ * and whole runs, whose file the public reader reads. */
 #include "harness.h"
 
 #include <fcntl.h>

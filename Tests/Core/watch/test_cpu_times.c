@@ -18,7 +18,7 @@
 #define MASKED_NS UINT64_C(100000000)
 #define WAITING 4
 
-/* What the threads of the child know themselves. */
+/* The figures that the threads of the child measured themselves. */
 static struct figures {
     int32_t busy, masked, first;
     _Atomic uint64_t busy_ns, masked_ns, first_ns;
