@@ -88,7 +88,7 @@ static const struct lg__field annotation_fields[] = {
     LAST,
 };
 const struct lg__shape lg__shape_annotation = {
-    "annotation", LG__SENTENCE("A named value that says what the program was about. Of a redacted one there is the key alone."), annotation_fields
+    "annotation", LG__SENTENCE("A named value that says what the program was about. A redacted annotation has its key alone."), annotation_fields
 };
 
 #undef OF
