@@ -56,7 +56,7 @@ static void keep_reason(const lg_completion *done, const char *text)
 
 void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
 {
-    /* The reason before the answer, after which the launch goes on. */
+    /* The reason comes first: after the answer the launch goes on. */
     if (done && text && outcome != LG_OK && atomic_load(&done->state) == PENDING)
         keep_reason(done, text);
     lg_complete(done, outcome);
@@ -110,8 +110,8 @@ static bool note_told(struct lg__life *life, const lg_report_batch *batch)
     return reported;
 }
 
-/* Runs once, and all but a report only while a thread waits for it: an executor that runs it late
- * or again does nothing. */
+/* Runs once. Work other than a report runs only while a thread waits for it: an executor that runs
+ * it late or again does nothing. */
 static void call_program(void *argument)
 {
     lg_completion *done = argument;
@@ -160,7 +160,8 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet)
     return error == 0;
 }
 
-/* Keep it for the life and call it; false, and it is gone: the life is over. */
+/* Keep the completion for the life and call it. false: the life is over, and the completion is
+ * freed. */
 static bool call_for(struct lg__life *life, lg_completion *done, uint64_t timeout_ns)
 {
     lg_launch *launch = life->launch;

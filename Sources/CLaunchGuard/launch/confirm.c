@@ -87,7 +87,7 @@ lg_status lg_launch_finished(lg_launch *launch)
         if (!life || !life->decided || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
             status = LG_ERR_STATE;
         } else if (launch->options.finish != LG_FINISH_TIME) {
-            /* it says nothing about tasks that have not begun */
+            /* the mark says nothing about tasks that have not begun */
             bool waited = life->mark_waits;
             life->mark_waits = lg__launch_has_task(launch, LG_TASK_HELD);
             confirm = !life->mark_waits && note_mark(launch);

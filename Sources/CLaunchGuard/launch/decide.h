@@ -41,7 +41,7 @@ struct lg__policy {
     struct lg__ledger_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
 };
 
-/* Everything is forgotten but the name, the totals, and which runs were reported. */
+/* Forget all but the name, the totals, and which runs were reported. */
 void lg__decide_reset(struct lg__ledger_context *context);
 
 /* B1 to B11. The decision is in `phase` and `mode` (LG_PHASE_LAUNCHING, _HELD or _HALTED);
@@ -55,7 +55,7 @@ void lg__decide_course(struct lg__ledger_context *context, lg_decision decision,
 
 /* R1: on_report is about to be called, which may be after its time. */
 void lg__decide_told(struct lg__ledger_context *context);
-/* R2: it has answered, or its time is over. */
+/* R2: on_report has answered, or its time is over. */
 void lg__decide_reported(struct lg__ledger_context *context);
 
 /* H1 to H9; each only from the phase that its row names. */

@@ -10,8 +10,8 @@
 
 /* The last run of a ledger, as far as the machine needs it. */
 struct lg__last_run {
-    /* its run file is; else only verdict.end and verdict.evidence are valid, and all the rest is
-     * zero */
+    /* the run file was read; else only verdict.end and verdict.evidence are valid, and all the rest
+     * is zero */
     bool readable;
     lg_run_info info;
     lg_verdict verdict;

@@ -37,7 +37,8 @@ void lg__hold_report(struct lg__life *life)
         lg__decide_reported(context);
 }
 
-/* The wish of the launch itself, which holds where the program has none. Under its lock. */
+/* The wish of the launch itself, which counts where the program has none. Under the launch's
+ * lock. */
 static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledger_context *context)
 {
     const lg_launch_options *options = &life->launch->options;
@@ -48,7 +49,7 @@ static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledg
         return NO_WISH;
     if (rung->flags & LG__RUNG_BUILT_IN)
         return WISH_REPAIR;
-    /* a yes is for all its attempts in this launch, and for no other rung's */
+    /* the consent covers all attempts of the rung in this launch, and no other rung */
     if (rung->flags & LG_REPAIR_CONSENT)
         return life->consented && context->attempts > 0 ? WISH_REPAIR : NO_WISH;
     return options->auto_repair || life->consented ? WISH_REPAIR : NO_WISH;

@@ -71,14 +71,14 @@ void lg__launch_note_status(lg_launch *launch)
     if (changed)
         lg__host_log(launch->host, LG_LEVEL_DEBUG, "launch %s: %s", launch->name, lg_launch_status_name(status));
     if (changed && launch->options.on_status) {
-        /* a callback that hangs: the last one is what counts */
+        /* on_status hangs: only the last change counts */
         if (launch->unpublished_count == LG__STATUSES)
             launch->unpublished_count--;
         launch->unpublished[launch->unpublished_count++] = status;
     }
 }
 
-/* ---- what is stored ---- */
+/* ---- stored state ---- */
 
 struct lg__ledger_context *lg__launch_lock(const struct lg__life *life)
 {

@@ -70,9 +70,10 @@ bool lg__setup_policy(const lg_launch_options *given, struct lg__policy *ret_pol
 
 /* ---- hang.c ---- */
 
-/* The program hangs, since then; the mark in the run file says so. */
+/* The program hangs since that time: set the mark in the run file. */
 void lg__hang_begin(struct lg__host *host, unsigned who, uint64_t since_ns);
-/* The hang is over. Returns its begin; 0: there was none, or another thread has ended it. */
+/* The hang is over: remove the mark. Returns the begin of the hang; 0: there was none, or another
+ * thread has removed the mark. */
 uint64_t lg__hang_end(struct lg__host *host, unsigned who);
 
 /* ---- wake.c: the one way to wake the watch thread ---- */
@@ -85,12 +86,12 @@ void lg__wake_at(struct lg__host *host, uint64_t at_ns);
 
 /* ---- life.c: simulated lives ---- */
 
-/* The end of a simulated life: all that works for it stops, and the launch can be begun again.
- * `end`: how it ended. */
+/* End a simulated life: all threads that work for it stop, and the launch can be begun again.
+ * `end`: the end of the run. */
 void lg__life_end(lg_launch *launch, lg_end end);
 
-/* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it
- * is held. */
+/* Simulated time passes while the launch waits for the answer of a callback, or for a wish in a
+ * hold. */
 void lg__life_pass(lg_launch *launch, uint64_t passed_ns);
 
 /* ---- window.c ---- */
@@ -155,15 +156,15 @@ enum lg__answer lg__callback_report(struct lg__life *life, const lg_report_batch
 enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns);
 enum lg__answer lg__callback_repair(struct lg__life *life, const struct lg__rung *rung);
 
-/* Run work that answers by its return: `here` on this thread unless there is an executor, else as
- * the others. */
+/* Run work that answers by its return. `here`: on this thread unless there is an executor; else
+ * where options.callbacks says. */
 typedef lg_status (*lg__work)(struct lg__life *life, uint32_t index);
 enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
 /* The same, where nobody waits for the answer; not with LG_CALLBACKS_CALLER. */
 void lg__callback_start(struct lg__life *life, lg__work work, uint32_t index);
 
-/* Ends every wait for the callbacks of the life; their answers have no effect from then on. Under
- * the launch's lock. */
+/* End every wait for the callbacks of the life; later answers have no effect. Under the launch's
+ * lock. */
 void lg__callback_abort(struct lg__life *life);
 
 /* Simulated time passes for the callbacks that are waited for. Under the launch's lock. */

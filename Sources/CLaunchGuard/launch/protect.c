@@ -1,4 +1,4 @@
-/* Protect actions: what the tasks do that a hold keeps from running, once in each hold. */
+/* Protect actions: the work of held tasks, called once in each hold. */
 #include "launch/internal.h"
 #include "os/os.h"
 

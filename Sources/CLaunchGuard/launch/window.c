@@ -129,10 +129,10 @@ uint64_t lg__window_look(lg_launch *launch, uint64_t now)
     struct lg__window *window = &launch->window;
     const uint64_t opened = atomic_load(&window->opened_ns), whole = lg__window_ns(launch), slice = slice_ns(launch);
     if (!opened)
-        return LG__NEVER; /* held: what passes is no survival */
+        return LG__NEVER; /* held: time that passes proves no survival */
     uint64_t passed = now - window->last_ns;
     window->last_ns = now;
-    if (window->seen_ns != opened) { /* what it lived before a hold proves nothing */
+    if (window->seen_ns != opened) { /* the life before a hold proves nothing */
         window->seen_ns = opened;
         window->counted_ns = passed = 0;
         window->is_over = false;

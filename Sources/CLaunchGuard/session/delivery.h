@@ -1,4 +1,5 @@
-/* Delivery, the program's side: what its files share. See include/launchguard/delivery.h.
+/* Delivery, the program's side: declarations shared by its files. See
+ * include/launchguard/delivery.h.
  *
  * The files, from below: delivery.c, delivery_options.c and delivery_entries.c; then
  * delivery_agent.c, which starts the agent, and delivery_acknowledgement.c, which calls
@@ -42,7 +43,7 @@ uint32_t lg__delivery_count(int spool, const char *folder);
 
 /* ---- delivery_options.c ---- */
 
-/* Check the options; what they say in the form of spool/config. */
+/* Check the options, and write them in the form of spool/config. */
 lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg__delivery_config *ret_config, struct lg__problem *problem);
 
 /* ---- delivery_entries.c ---- */
@@ -69,7 +70,7 @@ lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_co
 /* ---- delivery_acknowledgement.c ---- */
 
 /* Wait on the calling thread, which is LaunchGuard's own, until a launch is finished, then call
- * on_delivered for what was sent. */
+ * on_delivered for the sent reports. */
 void lg__delivery_acknowledgement_wait(lg_session *session);
 
 #endif

@@ -1,4 +1,4 @@
-/* Consent: what may leave the machine, and what never will. */
+/* Consent: which reports may leave the machine, and which never will. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -22,8 +22,8 @@ static void empty(int spool)
     unlinkat(spool, "tally", 0);
 }
 
-/* Before the first consent there is no word of the user, and runs that ended may yet be sent. Where
- * the user had said no, they may not. */
+/* Until the user decides for the first time, ended runs may still be sent later. Once the user has
+ * withheld consent, they may not. */
 static lg_status give(const lg_session *session, int spool, bool durable)
 {
     struct lg__consent consent = lg__consent_read(spool);

@@ -31,7 +31,7 @@ static struct teller {
     bool quiet;
 } teller; /* under the lock */
 
-/* ---- what guards need of the session ---- */
+/* ---- services of the session for guards ---- */
 
 static void leave_breadcrumb(lg_level level, const char *text, const lg_field *fields, size_t count)
 {
@@ -236,7 +236,7 @@ lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
     status = are_started() ? LG_ERR_ALREADY : lg__ranges_set(NULL);
     if (status != LG_OK)
         return status;
-    /* says whose the frames of an event are, also where no crash comes to say it */
+    /* names the modules of an event's frames, also where no crash refreshes the table */
     lg_modules_refresh(session);
     pthread_mutex_lock(&lock);
     status = start_guards(session, options);
@@ -252,7 +252,7 @@ lg_status lg_guard_stop(lg_session *session)
     return status;
 }
 
-/* Whether guards that are started can be changed. */
+/* Whether started guards can be changed. */
 static lg_status check_change(const lg_session *session, uint32_t classes)
 {
     const lg_status status = check_guarded(session);

@@ -107,7 +107,7 @@ static void free_heartbeat(struct heartbeat *heartbeat)
     atomic_store(&heartbeat->tid, 0);
 }
 
-/* At the end of a thread. */
+/* Called at the end of a thread. */
 static void heartbeat_thread_ends(void *argument)
 {
     struct heartbeat *heartbeat = argument;
@@ -270,9 +270,9 @@ static void snapshot_hang(struct lg_session *session, unsigned who, int32_t tid,
         lg__snapshot_resolve(LG_SNAPSHOT_HANG, since_ns);
 }
 
-/* The thread of a heartbeat has ended without having let go of it, so that only the watch thread
- * will. The tid is read again after the kernel was asked: the thread may have let go meanwhile, and
- * the heartbeat be free, or another thread's. */
+/* The thread of a heartbeat has ended without giving the heartbeat back; only the watch thread can
+ * free it now. The tid is read again after the question to the kernel: meanwhile the thread may
+ * have given the heartbeat back, and another thread may have it. */
 static bool thread_is_gone(const struct heartbeat *heartbeat)
 {
     int32_t tid = atomic_load(&heartbeat->tid);

@@ -24,7 +24,7 @@ static void say(const struct lg__host *host, lg_level level, const char *format,
     lg__outbox_put(host->run.ring.outbox, level, text, size < sizeof text ? size : sizeof text);
 }
 
-/* Nobody has to look after a program that ended because it was asked to, or with the machine. */
+/* A program that ended on request, or with the machine, needs no attention. */
 static lg_level level_of(lg_end end)
 {
     return end == LG_END_TERMINATED || end == LG_END_REBOOT || end == LG_END_UPGRADE || end == LG_END_DEBUGGER ? LG_LEVEL_INFO : LG_LEVEL_WARNING;

@@ -1,6 +1,6 @@
-/* Marks of a program that may be ended without a word: it lives on after it was asked to end, has
- * forked, or has nearly used up its CPU time. For the watch thread: takes no lock and allocates
- * nothing. */
+/* Marks of a program that may soon be killed without a trace: the program lives on after it was
+ * asked to end, has forked, or has nearly used up its CPU time. For the watch thread: takes no lock
+ * and allocates nothing. */
 #include <signal.h>
 
 #include "os/os.h"

@@ -1,5 +1,5 @@
-/* The watch thread is unknown to libc and must never stand still: it calls nothing of the program.
- * This thread hands over what it says, for the program's own threads may hang meanwhile. */
+/* The watch thread is unknown to libc and must never stand still: it calls no code of the program.
+ * This thread hands over its breadcrumbs, as the program's own threads may hang meanwhile. */
 #include "capture/capture.h"
 #include "os/os.h"
 #include "session/session.h"

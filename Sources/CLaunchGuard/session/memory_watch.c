@@ -1,6 +1,6 @@
-/* lg_memory_watch(), lg_memory_unwatch(): a thread that sleeps, looks how much memory is left, and
- * reports when it is little. The mark is set before the breadcrumb, and the breadcrumb written
- * before the stacks are taken and the program is called, which may be ended meanwhile. */
+/* lg_memory_watch(), lg_memory_unwatch(): a sleeping thread that looks how much memory is left, and
+ * reports a shortage. The order is mark, breadcrumb, stacks, callback, as the kernel may end the
+ * program at any time. */
 #include "launchguard/watch.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "os/os.h"
 #include "session/session.h"
 
-/* Far from the limit it looks every second; in the last quarter before the mark more often, for
- * memory can be eaten fast. */
+/* Far from the limit the thread looks every second; in the last quarter before the mark more often,
+ * as a program can use up memory fast. */
 #define PAUSE_NS UINT64_C(1000000000)
 #define PAUSE_NEAR_NS UINT64_C(200000000)
 
@@ -33,7 +33,7 @@ static struct {
     void *user;
 } watched;
 
-/* A part in a hundred of a number that may be large. */
+/* Percent of a number that may be large. */
 static uint64_t percent_of(uint64_t number, uint32_t percent)
 {
     return number / 100 * percent + number % 100 * percent / 100;
@@ -53,7 +53,7 @@ static void mark_near_limit(struct lg__state *state, const struct lg__os_memory 
     atomic_store(&state->memory_near_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* A kill that this process outlives was that of another one. */
+/* A kill that this process outlives hit another process. */
 static void outlive_kills(struct lg__state *state)
 {
     uint64_t cgroup, kills;

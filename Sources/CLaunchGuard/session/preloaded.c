@@ -17,7 +17,7 @@ static struct {
     uint64_t primary; /* given back to the ledger; 0: none */
 } execution;
 
-/* By system call: a child of vfork() has all of our memory. */
+/* Process of the session, by system call: a child of vfork() has all of our memory. */
 static _Atomic pid_t owner;
 static pid_t forked_by; /* 0: the process was not forked since the program began */
 
@@ -71,7 +71,8 @@ const char *lg__preloaded_message(void)
     return lg_session_message(the_session);
 }
 
-/* As long as the process lives, under whatever program, others would take it for the primary. */
+/* Without this others would take the process for the primary as long as it lives, whatever program
+ * it runs. */
 static void give_ledger_back(struct lg__host *host)
 {
     execution.primary = host->counts ? atomic_exchange(&host->ledger.hot->primary, 0) : 0;

@@ -72,7 +72,7 @@ static void as_it_is(const struct lg__ledger_context *context, const struct lg__
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     lg__reader_context_info(context, ret_info);
     ret_info->status = lg__decide_status(context);
-    /* The run file has it first. */
+    /* The run file has the phase first. */
     if (of_run && of_run->phase == LG_PHASE_FINISHED)
         ret_info->status = LG_LAUNCH_NORMAL;
 }

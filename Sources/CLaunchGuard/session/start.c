@@ -1,4 +1,4 @@
-/* Start and fork: the part that sees all layers. */
+/* Start and fork: the only part that knows all layers. */
 #include "session/session.h"
 
 #include <errno.h>
@@ -331,7 +331,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *giv
     if (session->keep_first && session->capture != LG_CAPTURE_NONE && !lg__capture_keeps_first())
         lg__host_log(host, LG_LEVEL_WARNING, "keep_first: the static library cannot keep first place; a later handler replaces that of LaunchGuard");
     lg__retention_apply(session);
-    if (session->preloaded) { /* the program may close what it does not know */
+    if (session->preloaded) { /* the program may close descriptors that it does not know */
         close(session->runs_directory);
         session->runs_directory = -1;
     }

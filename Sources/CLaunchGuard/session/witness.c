@@ -35,7 +35,7 @@ static lg_status withdraw_clean_end(int runs, uint64_t ordinal)
     return LG_OK;
 }
 
-/* A later start has said in the ledger how the run ended. Secondary runs are in no ledger. */
+/* A later start has stored the end of the run in the ledger. Secondary runs are in no ledger. */
 static bool is_classified(const char *state_directory, const struct lg__witnessed_run *found)
 {
     char path[4096 + 96];
@@ -82,8 +82,8 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
     if (status == LG_OK && found.info.alive)
         status = LG_ERR_STATE;
     struct lg__run_words words;
-    /* The lock keeps two witnesses apart, and the next start away while it classifies the run. It
-     * goes with the descriptor. */
+    /* The lock excludes a second witness, and the next start while it classifies the run. The lock
+     * ends with the descriptor. */
     if (status == LG_OK && !lg__map_flock(runs, LOCK_EX))
         status = LG_ERR_SYSTEM;
     if (status == LG_OK && (status = lg__run_words_open(runs, found.name, found.info.uuid, &words)) == LG_OK) {
