@@ -214,8 +214,8 @@ __asm__(".text\n"
         ".size lg__arch_copy, . - lg__arch_copy\n");
 extern const char lg__arch_copy_load[] __attribute__((visibility("hidden")));
 
-/* Addresses that are no addresses at all have a trap of their own, without an address. Those below
- * are addresses on every CPU. */
+/* Non-canonical addresses raise a trap of their own, which reports no address. Addresses below this
+ * are canonical on every CPU. */
 #define TRAP_GENERAL_PROTECTION 13u
 #define ADDRESSES (UINT64_C(1) << 47)
 

@@ -1,5 +1,5 @@
-/* The operating system: the memory that this process may have, and the figures of its memory
- * control group. Not for the handler, which has a way of its own (capture/). */
+/* The operating system: the memory limits of this process, and the figures of its memory control
+ * group. Not for the handler, which has code of its own (capture/). */
 #include "os/os.h"
 
 #include <fcntl.h>

@@ -20,7 +20,8 @@
 
 #define STACK_BYTES 65536u
 #define SIGNALS 64
-/* Where neither the kernel closes them all, nor /proc lists them. */
+/* The descriptors to close where the kernel cannot close all of them and /proc does not list
+ * them. */
 #define DESCRIPTORS 65536u
 
 #ifndef SYS_close_range
@@ -29,7 +30,8 @@
 
 #define ALONE __attribute__((no_sanitize("address"), no_sanitize("thread")))
 
-/* The program that is being started, under the lock: who begins has no argument. */
+/* The program that is being started, under the lock: the function of a new process has no
+ * argument. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     const char *path;

@@ -14,7 +14,7 @@
 /* Room for the thread-local variables of a module whose first variable is at a known place. */
 #define MODULE_BYTES 65536u
 
-/* One of the module that holds this code. */
+/* A thread-local variable of the module that holds this code. */
 static __thread char own_variable __attribute__((tls_model("initial-exec")));
 
 static size_t distance(const void *variable, const void *pointer)

@@ -35,7 +35,7 @@ struct lg__annotation_writer {
 /* Make a key. False: it is empty, or longer than LG_ANNOTATION_KEY_MAX bytes. Handler. */
 bool lg__annotation_key(const char *text, struct lg__annotation_key *ret_key);
 
-/* Set the value of a key, cut to what fits; NULL takes the key away, its redaction excepted. LG_OK;
+/* Set the value of a key, cut to fit; NULL removes the key, but not its redaction. LG_OK;
  * LG_ERR_LIMIT: no slot is free, or writers that stand still for ever have all the values.
  * Handler. */
 lg_status lg__annotation_put(const struct lg__annotation_writer *writer, const struct lg__annotation_key *key, const char *value);

@@ -34,7 +34,7 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
  * lost its magic is deleted then. Nobody can read the file until lg__map_show(). */
 bool lg__map_recycle(int directory, const char *ended, const char *name, size_t size, struct lg__map *ret_map);
 
-/* The file has its header: readers may have it. */
+/* The file has its header: let readers open it. */
 void lg__map_show(const struct lg__map *map);
 
 /* Give the empty blocks back, in large pieces, at the end of the run. A later write gets new
