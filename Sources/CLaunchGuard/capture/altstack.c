@@ -9,9 +9,10 @@
 /* Room for the kernel's frame four times over (a crash inside the handler nests). */
 #define ALTSTACK_BYTES 65536u
 
-/* A program that does not know of LaunchGuard may have handlers for the thread's own stack, and
- * our handler calls them on the alternate one: it is as large, up to this. Redis and its memory
- * test need 1 MiB, and 8 MiB are the usual limit of a stack. */
+/* A program that does not know of LaunchGuard may have handlers made for the thread's own stack,
+ * and our handler calls them on the alternate one. So the alternate stack is as large as the own
+ * one, up to this. Redis and its memory test need 1 MiB, and 8 MiB are the usual limit of a
+ * stack. */
 #define GUEST_BYTES (UINT64_C(8) << 20)
 
 struct altstack {
@@ -35,7 +36,7 @@ size_t lg__altstack_least(void)
     return lg__os_to_pages(size);
 }
 
-static bool is_large; /* where that costs addresses alone */
+static bool is_large; /* where large stacks cost only addresses */
 
 void lg__altstack_prepare(void)
 {

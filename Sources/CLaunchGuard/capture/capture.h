@@ -31,9 +31,9 @@ struct lg__capture_options {
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
     bool none;             /* no signal is taken and none unblocked: another component records */
     bool keep_first;       /* what the program installs later comes after our handlers */
-    /* The program does not know of LaunchGuard: SIGPIPE is how it ends, and no crash of it. */
+    /* The program does not know of LaunchGuard: SIGPIPE is an ordinary end for it, and no crash. */
     bool preloaded;
-    bool forked;           /* the handlers are there already: they are those of the parent */
+    bool forked;           /* the handlers are installed already, by the parent */
     /* before _exit() ends the process that has the session, on any thread; NULL: no call */
     void (*leaves)(int status);
     void (*watch)(void);   /* what the watch thread does; it ends by lg__watch_thread_leave() */

@@ -47,7 +47,7 @@ static bool is_fault(int signal)
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* Of ThreadSanitizer's runtime, which puts a handler of its own before each. */
+/* A function of ThreadSanitizer's runtime, which puts a handler of its own before each. */
 extern void __tsan_init(void) __attribute__((weak));
 
 static void check_handler(int signal)

@@ -131,7 +131,7 @@ static __attribute__((noinline)) void on_terminate_cpp(void)
 {
     int32_t nobody = 0, self = lg__os_tid();
     bool own = lg__os_pid() == lg__fixed.pid;
-    /* One thread at a time, as with crashes; what() may itself end here. */
+    /* One thread at a time, as with crashes; what() may itself terminate. */
     if (own && !atomic_compare_exchange_strong(&pending_tid, &nobody, self) && nobody != self)
         lg__os_futex_wait((const uint32_t *)&pending_tid, (uint32_t)nobody, (uint64_t)lg__fixed.options.deadline_ms * 1000000u);
     if (own && nobody == 0) {

@@ -53,8 +53,8 @@ static bool take_first_chance(const struct arrival *at)
     return false;
 }
 
-/* A walk finds the place where the stack pointer does not show it, with memory that the crash lock
- * guards: another thread that records a crash has it else. */
+/* Where the stack pointer does not show the place, a walk finds it. The walk needs memory that the
+ * crash lock guards, as another thread may be recording a crash. */
 static bool may_be_inside(const struct lg__crash *crash, int32_t self, const void *ucontext)
 {
     struct lg__arch_fault fault;
@@ -130,9 +130,9 @@ static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, 
     }
 }
 
-/* The first step, before any system call and any access to a thread-local variable: the process may
- * end at either, under a filter of system calls or where the thread pointer is lost. NULL: another
- * crash is being recorded, or the program survived many; or this is a forked child. */
+/* The first step, before any system call and any access to a thread-local variable: a filter of
+ * system calls or a lost thread pointer may end the process there. NULL: another crash is being
+ * recorded, or the program survived many; or this is a forked child. */
 LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *info, const void *ucontext, const void *frame)
 {
     lg__stages_expect();
@@ -149,8 +149,8 @@ LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *inf
 }
 
 /* The earlier handler of another thread's crash has set the default action, as the program sees it,
- * and ends the process by sending it the signal: any thread may have got it. It is for that thread,
- * whose crash is the cause. */
+ * and ends the process by a signal to the process, which any thread may get. The signal belongs to
+ * the thread whose crash is the cause. */
 static bool pass_on(const struct arrival *at)
 {
     if (!at->owner || !lg__fixed.options.keep_first || at->info->si_code != SI_USER || at->info->si_pid != lg__fixed.pid)
@@ -170,7 +170,7 @@ static bool pass_on(const struct arrival *at)
     return false;
 }
 
-/* The signal was sent to a thread inside a handler that would have it blocked. */
+/* The signal was sent to a thread inside a handler that would block it without LaunchGuard. */
 static bool defer(const struct arrival *at)
 {
     if (!at->owner || at->info->si_code > 0 || !lg__recovering_defers(at->signal, at->sp))
@@ -182,7 +182,7 @@ static bool defer(const struct arrival *at)
     return true;
 }
 
-/* The thread records a crash of its own already: the thread takes no more of them. */
+/* The thread already records a crash of its own, and takes no second one. */
 static bool drop_further(const struct arrival *at)
 {
     if (!at->sent || !(at->outer || (!at->begun && lg__crash_holder() == lg__os_tid())))
@@ -202,11 +202,11 @@ static bool leave_watch_walk(const struct arrival *at)
     return false;
 }
 
-/* Something else than a crash. The first claim that holds has done all there is to do. */
+/* The signal is no crash. The first claim that is true has done all the work. */
 static bool is_claimed(struct arrival *at)
 {
     return drop_further(at) ||        /* sent over and over: the kernel would stack up handlers */
-           repeat_for_siginfo(at) ||  /* what is wrong is not known yet: it comes again, whole */
+           repeat_for_siginfo(at) ||  /* siginfo is missing: the signal comes again, whole */
            defer(at) ||               /* as the kernel would: it comes when that handler returns */
            take_first_chance(at) ||   /* a file of ours was cut; or meant for another thread */
            lg__walk_here_takes(at->signal, at->info, at->ucontext) || /* the walk of a guard ends */
@@ -278,7 +278,8 @@ struct rest {
     int error; /* errno */
 };
 
-/* false: nothing is. Not inlined: no thread-local variable has a known place before. */
+/* false: nothing is left to do. Not inlined: before this no thread-local variable has a known
+ * place. */
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
     struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sent = lg__fixed_is_sent(info),

@@ -1,7 +1,8 @@
-/* sigaction() and its relatives of the shared library: with lg_options.keep_first, what the program
- * installs for a crash comes after the handler of LaunchGuard, as if it had been there before; and
- * what the program asks for reads as if LaunchGuard were not there. For the other signals the
- * choice of the program replaces that of LaunchGuard, and the default action brings it back. */
+/* sigaction() and its relatives of the shared library. With lg_options.keep_first, a handler that
+ * the program installs for a crash runs after the handler of LaunchGuard, as if it had been there
+ * before, and questions of the program are answered as if LaunchGuard were not there. For the other
+ * signals the program's handler replaces that of LaunchGuard; the default action brings
+ * LaunchGuard's back. */
 #include "capture/internal.h"
 #include "capture/recovering.h"
 

@@ -21,8 +21,8 @@ static const void *swift_message;
  * that link the runtime have it. */
 extern const void *swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
-/* Not by dlvsym(), which reads the symbol tables of all modules before libc's: the file of one may
- * have been cut, and a fault there would keep the lock of the loader. */
+/* Never use dlvsym() here: it reads the symbol tables of all modules before libc's. The file of a
+ * module may have been cut, and a fault there would keep the lock of the loader. */
 static int find_in_libc(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct lg__image_room room;
