@@ -286,7 +286,8 @@ static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
             return finding;
         if (finding == INSIDE && !may_stand(crash) && ++inside == LOOKS)
             return INSIDE;
-        /* The interval varies, so that it is never in step with a periodic thread. */
+        /* After any other finding the pause differs, so that looks get out of step with a periodic
+         * thread. */
         pause_ns(finding == INSIDE ? LOOKS_APART_NS : LOOKS_APART_NS / 16);
     }
     close_question();

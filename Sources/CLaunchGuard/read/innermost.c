@@ -117,7 +117,7 @@ static int by_name(const void *one, const void *other)
     return order ? order : by_function ? by_function : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Calls that are on the stack more than once: where it ended among them is chance. */
+/* Calls that are on the stack more than once: the end of the stack among them is chance. */
 static uint32_t recurring(const struct lg__innermost_walk *walk, bool common_too, struct lg__innermost_place *ret_places)
 {
     struct call calls[RECURRING];

@@ -58,7 +58,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     lg_status status = lg__reader_identity(reader, &identity);
     if (status != LG_OK)
         return status;
-    /* First: a process that ends in between has left all its marks when they are read. */
+    /* Ask first: a process that ends after this has left all its marks when they are read. */
     bool alive = process_alive(reader, &identity);
     if (!read_state(reader, 0, &state, offsetof(struct lg__state, contexts)))
         return LG_ERR_DAMAGED;

@@ -119,7 +119,7 @@ enum lg__wording_use lg__wording(lg_crash_kind kind, const lg_message *message, 
     const bool is_fatal = message->source == LG_MESSAGE_SWIFT && kind == LG_CRASH_TRAP_SWIFT_FATAL_ERROR;
     if ((is_assert || is_fatal) && name_place(message->text, is_assert, ret_line))
         return LG__WORDING_NAMES_PLACE;
-    /* what the heap says depends on the size of the block */
+    /* the heap's message depends on the size of the block */
     if (message->source == LG_MESSAGE_LIBC && kind == LG_CRASH_ABORT_HEAP)
         return LG__WORDING_NONE;
     if (message->source == LG_MESSAGE_CPP_TYPE)

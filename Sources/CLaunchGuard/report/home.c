@@ -47,7 +47,7 @@ static bool ends_name(const char *text, size_t size, size_t at, bool is_path)
     return at >= size || (is_path ? text[at] == '/' : !is_name(text[at]));
 }
 
-/* Bytes of the home directory that this text begins with; 0: with none. */
+/* Length of the home directory at the start of this text; 0: there is none. */
 static size_t home_at(const char *text, size_t size, bool is_path)
 {
     static const char *const folders[] = { "/home/", "/var/home/" };
@@ -94,7 +94,7 @@ size_t lg__home_hide(char *text, size_t size)
     size_t used = 0;
     bool start = true;
     for (size_t i = 0; i < size;) {
-        /* `text` is read at and after `i` as it was, and before `used` as it becomes */
+        /* the old text is at and after `i`, the new text before `used` */
         size_t home = text[i] == '/' && start ? home_at(text + i, size - i, false) : 0;
         text[used++] = home ? '~' : text[i];
         i += home ? home : 1;

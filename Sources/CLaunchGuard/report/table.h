@@ -1,5 +1,6 @@
-/* The table of fields: what a report has, where it stands in the values of the reader, and what it
- * means. The JSON, its schema and the page of fields come from it. A new field is one line. */
+/* The table of fields: each field of a report with its place in the values of the reader, and its
+ * meaning. The JSON, its schema and the page of fields come from the table. A new field is one
+ * line. */
 #ifndef LG_REPORT_TABLE_H
 #define LG_REPORT_TABLE_H
 
@@ -49,7 +50,7 @@ struct lg__names {
     const char *sentence; /* LG__SENTENCE() */
     const char *const *names;
     unsigned count;
-    /* what stands for all other numbers; NULL: the number itself; "": they are not written */
+    /* name for all other numbers; NULL: the number itself; "": they are not written */
     const char *other;
 };
 

@@ -13,7 +13,7 @@
 #define WRITTEN 1u
 #define FIRST_TURN 2u
 
-/* A call hands over so many at most: on_log that says something each time it is called would never
+/* A call hands over so many at most: an on_log that leaves a breadcrumb in each call would never
  * end. */
 #define MOST (4 * LG__OUTBOX_SLOTS)
 
@@ -98,7 +98,7 @@ static struct lg__outbox_slot *earliest(struct lg__outbox *outbox)
     return found;
 }
 
-/* Those that were lost came after all that wait. */
+/* The lost breadcrumbs came after all that wait. */
 static bool hand_over_one(struct lg__outbox *outbox)
 {
     struct lg__outbox_slot *slot = is_open(outbox) ? earliest(outbox) : NULL;

@@ -69,7 +69,7 @@ static int open_part(int above, const char *name)
     return openat(above, name, flags);
 }
 
-/* One part of the path. false: errno says why. */
+/* Follow one part of the path. false: errno says why. */
 static bool step(struct walk *walk)
 {
     struct stat info;

@@ -210,7 +210,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     return LG_OK;
 }
 
-/* ---- the heads of what most runs never write ---- */
+/* ---- the heads of sections that most runs never write ---- */
 
 void lg__run_open_threads(const struct lg__run *run)
 {

@@ -29,7 +29,7 @@ static size_t take_room(struct output *out, size_t size)
     return room;
 }
 
-/* Few bytes in few stores: what comes next reads them in words. */
+/* Copy few bytes in few stores, as the next step reads them in words. */
 static inline void put_text(struct output *out, const char *text, size_t size)
 {
     char *to = out->at;
@@ -467,7 +467,7 @@ size_t lg__text_format(char *to, size_t capacity, const char *format, va_list gi
             out = other;
         }
         if (!next) {
-            /* Its arguments are not known, and so not those of the next one. */
+            /* Its arguments are not known, and so neither are those of the next conversion. */
             put_text(&out, format, strlen(format));
             break;
         }

@@ -115,7 +115,7 @@ static bool describe_executable(struct lg__module_range *module)
     return describe_by(executable_headers, executable_count, executable_bias, module);
 }
 
-/* From the program headers after the ELF header at the module's first page. */
+/* Describe a module by the program headers after the ELF header at its first page. */
 static bool describe(const struct node *node, struct lg__module_range *module)
 {
     ElfW(Ehdr) elf;
