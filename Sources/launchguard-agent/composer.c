@@ -49,7 +49,7 @@ static struct mail *pending_like(struct composer *composer, const uint8_t finger
     return found;
 }
 
-/* When a report of this fingerprint may go: at once, or later where many went lately. */
+/* The time when a report of this fingerprint may go: at once, or later where many went lately. */
 static uint64_t pace(const struct mailbox *mailbox, const uint8_t fingerprint[16], uint64_t now)
 {
     uint64_t newest = 0, wait = SECOND_NS;
@@ -82,7 +82,7 @@ static struct mail *spare(struct mailbox *mailbox, lg_delivery_state state, uint
     return oldest;
 }
 
-/* The spool has room for one more of so many bytes; reports that nobody waits for give way. */
+/* Make room for one more report of so many bytes; reports that nobody waits for give way. */
 static bool make_room(struct composer *composer, uint64_t bytes)
 {
     struct mailbox *mailbox = composer->mailbox;

@@ -89,7 +89,7 @@ static bool is_late(lg_confinement *confinement, bool *ret_tell)
 
 /* ---- running ---- */
 
-/* Before it runs nothing is left to do: it may not return. */
+/* Finish all other work before it runs, as it may not return. */
 static void run(struct work *work)
 {
     const struct work it = *work;

@@ -21,21 +21,21 @@ struct lg__guard_host {
     void (*breadcrumb)(lg_level level, const char *text, const lg_field *fields, size_t count);
     /* An event waits to be reported. Handler. */
     void (*wake)(void);
-    /* The calling thread is about to end the program for this reason: its crash record says so.
-     * Handler. */
+    /* Note the reason for which the calling thread is about to end the program, for the crash
+     * record. Handler. */
     void (*say)(lg_guard_class guard_class, const char *text);
     /* The frames of an interrupted context, or from the caller on (NULL), by unwind tables. Returns
      * their number; 0: no walk can be made now. Handler. */
     uint32_t (*walk)(const void *ucontext, uint64_t *ret_frames, uint32_t most);
 };
 
-/* ---- switch.c: what is on ---- */
+/* ---- switch.c: the classes that are on ---- */
 
 /* Classes whose guards need a handler. */
 #define LG__SWITCH_BY_SIGNAL (LG_GUARDS(LG_GUARD_MEMORY) | LG_GUARDS(LG_GUARD_NULL_CALL))
 
 void lg__switch_set(uint32_t classes);
-/* In a forked child, too. */
+/* Switch all guards off, also in a forked child. */
 void lg__switch_off(void);
 void lg__switch_set_policy(uint32_t classes, lg_guard_policy policy);
 /* Handler. */
@@ -68,7 +68,7 @@ void lg__site_describe(uint32_t site, const struct lg__guard_fault *fault, const
 /* Whether an event has a breadcrumb: the first of the site, the first for a second, or the first
  * with another action. Once for each event, before its count. Handler. */
 bool lg__site_is_due(uint32_t site, lg_guard_action action, uint64_t now);
-/* Count it: lg__site_take() finds the event from here on. Handler. */
+/* Count an event: from here on lg__site_take() finds it. Handler. */
 void lg__site_count(uint32_t site, lg_guard_action action, uint64_t now);
 /* The events of a site that on_event was not called for, as one event; false: there are none, or
  * the last call was less than a second ago, unless `at_once`. On an ordinary thread. */
@@ -106,7 +106,7 @@ bool lg__mapping_claim(int signal, const siginfo_t *info, const void *ucontext);
 
 /* The source of a guarded read faulted. Handler. */
 bool lg__copy_failed(int signal, const siginfo_t *info, const void *ucontext);
-/* Decide about that; true: the copy returns. Handler. */
+/* Decide about such a fault; true: the copy returns. Handler. */
 bool lg__copy_claim(const siginfo_t *info, void *ucontext);
 /* ---- words.c: texts and fields of events ---- */
 
@@ -124,7 +124,7 @@ void lg__lock_give(void);
  * Tests make it less. */
 extern uint32_t lg__handles_oldest;
 
-/* ---- chance.c: what the handler asks before it records a fault of the program ---- */
+/* ---- chance.c: the question of the handler before it records a fault of the program ---- */
 
 /* True: the context was mended, or the instruction can be repeated. Handler. */
 bool lg__chance_claim(int signal, siginfo_t *info, void *ucontext);

@@ -2,7 +2,7 @@
  *
  * The brief part has at most LG__REPORT_BRIEF_MAX bytes: what died, where, how often. It goes
  * first. The full part has the fields and names of `launchguard inspect --json --no-symbols`,
- * without what must not leave the machine, so that the same programs read both. */
+ * without data that must not leave the machine, so that the same programs read both. */
 #ifndef AGENT_COMPOSE_H
 #define AGENT_COMPOSE_H
 

@@ -1,7 +1,8 @@
-/* The full part: what `launchguard inspect --json --no-symbols` writes, with these differences.
- * - Left out: the memory map and what follows from it, memory around the crash, standard error.
- * - `path` is empty, and `report` holds what the brief part says of the report itself, the
- *   fingerprint among it.
+/* The full part: the output of `launchguard inspect --json --no-symbols`, with these differences.
+ * - Left out: the memory map and the fields derived from it, memory around the crash, standard
+ *   error.
+ * - `path` is empty, and `report` holds the brief part's fields about the report itself, with the
+ *   fingerprint.
  * - Home directories are "~". Only the newest 200 breadcrumbs are there.
  * - A number above INT64_MAX is left out; only a damaged file has one. */
 #include <stdlib.h>

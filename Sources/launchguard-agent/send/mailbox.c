@@ -84,7 +84,7 @@ static void take_file(struct mailbox *mailbox, lg_delivery_state state, const ch
     if (status != LG_OK)
         return;
     if (mailbox_find(mailbox, mail.parts.uuid)) {
-        /* it had moved on when an agent died */
+        /* the report had moved on when an agent died */
         unlinkat(folder_of(mailbox, state), name, 0);
         return;
     }

@@ -25,8 +25,8 @@ struct mailbox {
     uint32_t damaged;   /* put aside since the start */
 };
 
-/* Read what is there. Damaged reports move to dead/. false: a folder cannot be opened, and errno
- * says why. */
+/* Read all reports. Damaged reports move to dead/. false: a folder cannot be opened, and errno says
+ * why. */
 bool mailbox_open(int spool, struct mailbox *ret_mailbox);
 
 /* A new report: `header` without its sizes and checksums. The result is borrowed until the next

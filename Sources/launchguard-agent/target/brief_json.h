@@ -22,7 +22,7 @@ const char *brief_type(const json_t *report);
 /* Description of the end: the message, the kind of crash, the reason or the evidence. */
 const char *brief_value(const json_t *report);
 
-/* Whether the run failed; not where it ended as somebody wished. */
+/* Whether the run failed, and did not end as somebody wished. */
 bool brief_is_failure(const json_t *report);
 
 /* A number in the forms "0x1f"; 0: it is none. */

@@ -96,7 +96,7 @@ static void fill_images(json_t *event, const struct modules *modules)
     json_decref(images);
 }
 
-/* ---- what the program said ---- */
+/* ---- annotations and breadcrumbs ---- */
 
 /* Sentry refuses any other tag. */
 static bool is_tag(const char *key, const json_t *value)

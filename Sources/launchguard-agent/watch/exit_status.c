@@ -43,8 +43,8 @@ static bool may_see_code(int32_t pid)
     return readlink(path, folder, sizeof folder) >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-/* The process in /proc; of one that its parent has not waited for also its exit code, where the
- * kernel shows that to us. */
+/* The process in /proc; before its parent has waited for it also its exit code, where the kernel
+ * shows that to us. */
 static enum found find(int32_t pid, uint64_t start_ticks, int *ret_wait_status)
 {
     char path[32], text[1024];

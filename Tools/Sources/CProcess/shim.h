@@ -1,4 +1,5 @@
-/* Processes and signals for Swift on Linux: what needs fork(), and types that Swift does not see.
+/* Processes and signals for Swift on Linux: code that needs fork(), and types that Swift cannot
+ * use.
  *
  * The caller has one thread. All signals are blocked there from lg_shim_take_signals() on. */
 #ifndef LAUNCHGUARD_CPROCESS_SHIM_H
@@ -172,8 +173,8 @@ static inline void lg_shim_pass_on(pid_t process, siginfo_t *info)
         kill(process, info->si_signo);
 }
 
-/* The default action of a signal, for this process, now. Past the wrapper of libc, which another
- * library may have taken over. Returns where that action does not end the process: after a stop. */
+/* Run the default action of a signal on this process now, without libc's wrapper, which another
+ * library may have replaced. Returns where that action does not end the process: after a stop. */
 static inline void lg_shim_take_default(int number)
 {
     const unsigned long action[8] = { 0 };
@@ -181,7 +182,7 @@ static inline void lg_shim_take_default(int number)
     syscall(SYS_rt_sigaction, number, action, NULL, (size_t)8);
     sigemptyset(&one);
     sigaddset(&one, number);
-    /* Sent while it is blocked: one that waits already and this one are one. */
+    /* Send the signal while it is blocked: it merges with one that waits already. */
     kill(getpid(), number);
     sigprocmask(SIG_UNBLOCK, &one, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -234,8 +235,8 @@ static inline void lg_shim_release_files(int kept)
         close((int)file);
 }
 
-/* A set of signals that came, and of SIGCONT and the stops which came last: each of the two sides
- * drops what waits of the other. Nothing hears SIGKILL and SIGSTOP: their bits say that. */
+/* A set of signals that came. The bits of SIGKILL and SIGSTOP, which no process hears, record
+ * whether SIGCONT or a stop came last: each of the two kinds drops waiting signals of the other. */
 #define LG_SHIM_BIT(number) (UINT64_C(1) << ((number) - 1))
 #define LG_SHIM_CONTINUED_LAST LG_SHIM_BIT(SIGKILL)
 #define LG_SHIM_STOPPED_LAST LG_SHIM_BIT(SIGSTOP)
