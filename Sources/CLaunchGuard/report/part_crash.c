@@ -287,7 +287,7 @@ static const struct lg__field crash_fields[] = {
           "True: the program took SA_SIGINFO from the handler, so that code, address and sender are not known."),
     FIELD(NUMBER_IF, "cutStacks", stacks_cut, "", "Stretches of stack memory that are shorter than they should be, for lack of room."),
     VALUE("stages", committed, "[crash-stage]", "", "The committed stages of the record."),
-    MAY_BE("registers", registers, "[crash-register]", "", "Value in the crashed thread."),
+    MAY_BE("registers", registers, "[crash-register]", "", "Registers of the crashed thread."),
     MAY_BE("framePointerStack", frame_pointer_stack, "stack", "", "The walk by frame pointers."),
     MAY_BE("stackDisagreement", disagreement, "string", "",
            "Where the two walks have different callers: why one of them is shown; left out: they agree."),

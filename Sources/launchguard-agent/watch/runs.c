@@ -96,7 +96,7 @@ static void attach(struct runs *runs, struct known_run *run, const lg_run_info *
     run->start_ticks = info->start_ticks;
     run->pidfd = exit_status_open(info->pid, info->start_ticks);
     if (run->pidfd < 0)
-        return; /* the process has just ended, or lives in another pid namespace: the next look shows which */
+        return; /* ended, or in another pid namespace: the next look shows which */
     lg_status status = lg__run_words_attach(runs->folder, run->name, run->uuid, true);
     LG_FAULT_POINT("witness: attached");
     agent_log("run %llu: waiting for the end of process %d%s%s", (unsigned long long)run->ordinal, (int)info->pid,
