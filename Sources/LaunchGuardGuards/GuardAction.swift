@@ -1,6 +1,6 @@
-/// What was done about a fault. C: `lg_guard_action`.
+/// Action on a fault. C: `lg_guard_action`.
 public enum GuardAction: UInt32, Sendable, CaseIterable {
-    /// It was neutralised. C: `LG_GUARD_SURVIVED`.
+    /// The fault was neutralised. C: `LG_GUARD_SURVIVED`.
     case survived = 1
     /// By the policy: the fault was reported, and left as it was. C: `LG_GUARD_REPORTED`.
     case reported = 2

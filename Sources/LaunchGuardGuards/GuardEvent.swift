@@ -11,11 +11,11 @@ public struct GuardEvent: Sendable {
 
     /// The kind of the fault; nil for a kind of a newer core.
     public let guardClass: GuardClass?
-    /// What was done; nil for an action of a newer core.
+    /// The action on the fault; nil for an action of a newer core.
     public let action: GuardAction?
     /// Number of the thread that met the fault, by the system.
     public let threadID: Int32
-    /// Its name.
+    /// Name of the thread.
     public let threadName: String
     /// Time since the system started, without the time that it slept: `CLOCK_MONOTONIC`.
     public let time: Duration

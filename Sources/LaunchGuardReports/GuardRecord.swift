@@ -19,7 +19,7 @@ public struct GuardRecord: Codable, Hashable, Sendable {
     public struct Site: Codable, Hashable, Sendable {
         /// Nil: several sites together, for which there was no place.
         public var guardClass: GuardClass?
-        /// What was done about the last event; nil: the first one was under way.
+        /// Action on the last event; nil: the first one was under way.
         public var action: Action?
         /// The code that met the fault; nil as above.
         public var place: Frame?

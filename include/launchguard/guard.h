@@ -50,7 +50,7 @@ typedef enum lg_guard_class {
 /** All but LG_GUARD_NULL_CALL, which changes what an instruction of any function does. */
 #define LG_GUARDS_DEFAULT (LG_GUARDS_ALL & ~LG_GUARDS(LG_GUARD_NULL_CALL))
 
-/** What is done about a fault of a class. The event is reported in each case. */
+/** Policy for the faults of a class. The event is reported in each case. */
 typedef enum lg_guard_policy {
     LG_GUARD_SURVIVE = 1, /**< the fault is neutralised, and the program goes on */
     LG_GUARD_REPORT = 2,  /**< the operation goes on as without its guard */
@@ -74,7 +74,7 @@ typedef enum lg_guard_policy {
     X(LG_GUARD_ENDED, 3, "ended")         /* by the policy: the program was ended */                \
     X(LG_GUARD_EXHAUSTED, 4, "exhausted") /* the budget of the site was spent: left as it was */
 
-/** What was done. Values are stored and never change. */
+/** Action on a fault. Values are stored and never change. */
 typedef enum lg_guard_action {
 #define LG_GUARD_ACTION_ENUM(identifier, value, name) identifier = value,
     LG_GUARD_ACTION_TABLE(LG_GUARD_ACTION_ENUM)

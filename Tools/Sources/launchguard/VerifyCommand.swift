@@ -81,7 +81,7 @@ private struct VerifiedFile: Encodable {
     var path: String
     var isWhole: Bool
     var blocks: [Reader.Block]
-    /// Why it cannot be read; nil: it can.
+    /// Why the file cannot be read; nil: it can.
     var error: String?
     private let isUnread: Bool
 

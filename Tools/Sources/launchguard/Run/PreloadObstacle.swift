@@ -5,13 +5,13 @@ import LaunchGuardReports
 
 /// Why the loader gives the preload library no place in a program.
 enum PreloadObstacle {
-    /// Nothing is loaded into it.
+    /// The program is static: nothing is loaded into it.
     case isStatic
-    /// It is for another machine, and so is its loader.
+    /// The program is for another machine, and so is its loader.
     case isForeign
-    /// Its loader is not the one of glibc, which the library needs.
+    /// The program's loader is not glibc's, which the library needs.
     case hasOtherLoader(String)
-    /// It gets more rights than its caller, and the loader ignores the caller's wishes.
+    /// The program gets more rights than its caller, and the loader ignores the caller's wishes.
     case hasMoreRights
 
     /// The obstacle of a program that is no script; nil: there is none, or the file does not say.

@@ -2,10 +2,11 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// A process that has its number to itself: it lives, or was not waited for yet, when this is made.
+/// A process that still owns its number: it lives, or nobody has waited for it yet, when this is
+/// made.
 struct ProcessIdentity: Equatable {
     let process: pid_t
-    /// When it began, in clock ticks since boot; nil: /proc does not say.
+    /// The start of the process in clock ticks since boot; nil: /proc does not say.
     let startTicks: UInt64?
 
     init(_ process: pid_t, startTicks: UInt64) {
@@ -18,8 +19,8 @@ struct ProcessIdentity: Equatable {
         startTicks = Self.field(22, of: process)
     }
 
-    /// Whether it descends from this process. A parent on the way that ends meanwhile leaves its
-    /// children to another one, so that the way is tried again.
+    /// Whether the process descends from this process. A parent on the way that ends meanwhile
+    /// leaves its children to another one, so that the way is tried again.
     var isDescendant: Bool {
         for _ in 0..<3 {
             var at = process

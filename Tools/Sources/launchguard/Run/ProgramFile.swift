@@ -55,7 +55,7 @@ struct ProgramFile {
         return RunError(status, "\(path): \(RunError.reason(error))")
     }
 
-    /// Why the preload library gets no place in the program; nil: it does.
+    /// The obstacle for the preload library in the program; nil: there is none.
     var obstacle: PreloadObstacle? {
         // A script has the rights of its interpreter.
         guard let program = Self.interpreters(of: path).last else { return nil }
