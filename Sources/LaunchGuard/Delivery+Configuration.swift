@@ -48,9 +48,9 @@ extension Delivery {
 
     /// Whether reports may leave the machine. C: `lg_consent`.
     public enum Consent: String, Sendable, Codable, CaseIterable {
-        /// They may.
+        /// Reports may leave the machine.
         case given
-        /// They may not, and those that were not sent are deleted.
+        /// Reports may not leave; unsent ones are deleted.
         case withheld
     }
 

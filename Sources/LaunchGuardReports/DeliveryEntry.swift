@@ -32,7 +32,7 @@ public struct DeliveryEntry: Codable, Hashable, Sendable {
 
     /// The state of a report.
     public enum State: String, Codable, Sendable, CaseIterable {
-        /// It is to be sent, or to be sent again.
+        /// The report is to be sent, or to be sent again.
         case pending
         /// A positive answer came.
         case sent

@@ -87,13 +87,13 @@ public struct GuardRecord: Codable, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// It neutralised the fault.
+        /// The guard neutralised the fault.
         public static let survived = Action(rawValue: "survived")
-        /// It reported the fault, and left it as it was.
+        /// The guard reported the fault, and left it as it was.
         public static let reported = Action(rawValue: "reported")
-        /// It ended the program.
+        /// The guard ended the program.
         public static let ended = Action(rawValue: "ended")
-        /// It left the fault as it was, because the budget of the site was spent.
+        /// The guard left the fault as it was, because the budget of the site was spent.
         public static let exhausted = Action(rawValue: "exhausted")
     }
 }

@@ -36,11 +36,11 @@ public struct ThreadState: Codable, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// It captured itself: registers and stack are there.
+        /// The thread captured itself: registers and stack are there.
         public static let captured = How(rawValue: "captured")
-        /// It blocks every signal and could not be asked.
+        /// The thread blocks every signal and could not be asked.
         public static let masked = How(rawValue: "masked")
-        /// It did not answer in time.
+        /// The thread did not answer in time.
         public static let silent = How(rawValue: "silent")
     }
 }
