@@ -202,7 +202,8 @@ static bool leave_watch_walk(const struct arrival *at)
     return false;
 }
 
-/* The signal is no crash. The first claim that is true has done all the work. */
+/* The signal is no crash. The first claim that is true has done all the work. The first part of the
+ * header is committed before: a filter may end the process at a call of ours here. */
 static bool is_claimed(struct arrival *at)
 {
     return drop_further(at) ||        /* sent over and over: the kernel would stack up handlers */

@@ -187,7 +187,8 @@ void lg__os_close_ours(int file, uint64_t identity);
 /* Move a descriptor beyond 0, 1 and 2, without which a program may have been started: the program
  * would write its output to our file. Negative numbers stay as they are. Handler. */
 int lg__os_file_beyond(int file);
-/* From now on, move descriptors to this number or a larger one. */
+/* From now on, move descriptors to this number or a larger one. Shells and daemons use the low ones
+ * as they like, and hand some on by number. */
 void lg__os_files_from(int number);
 /* Size of a file in a directory, 0 for any failure. Handler. */
 uint64_t lg__os_file_size(int directory, const char *path);
