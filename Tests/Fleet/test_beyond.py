@@ -2,8 +2,8 @@
 """docs/FLEET.md and docs/DELIVERY.md on servers: test_beyond.py --tool T --victim V --agent A
 --entries E
 
-One program crashes in two ways, and its agent sends the reports to servers on 127.0.0.1. What they
-have, counted by fingerprint as the page says, is what `launchguard top` counts in the same runs.
+One program crashes in two ways, and its agent sends the reports to servers on 127.0.0.1. Their
+counts by fingerprint, made as the page says, equal those of `launchguard top` in the same runs.
 """
 import argparse
 import json
