@@ -163,12 +163,12 @@ class Compose(unittest.TestCase):
         self.assertEqual([frame["module"] for frame in frames if "start" not in frame and frame["module"] == "report-secrets"], [])
         self.assertIn("start", frames[-1])
         self.assertTrue(0 < have < FRAMES_MAX <= there_are, f"{have} of {there_are} frames")
-        # Characters that take six bytes each leave room for none.
+        # Characters that take six bytes each leave room for none, or for one where the machine has no id.
         state = os.path.join(self.folder, "longer")
         subprocess.run([SECRETS, state, "longer"], capture_output=True, timeout=60, check=False)
         (path,) = glob.glob(os.path.join(state, "**/*.lgrun"), recursive=True)
         have, there_are = self.check_brief(path)
-        self.assertEqual(have, 0)
+        self.assertLessEqual(have, 1)
         self.assertGreaterEqual(there_are, FRAMES_MAX)
         self.assertGreater(len(json.loads(compose("--brief", path))["message"]), 200)
 
