@@ -94,7 +94,7 @@ typedef struct lg_delivery_options {
     /** sizeof(lg_delivery_options); LG_DELIVERY_OPTIONS_INIT sets it. */
     uint32_t size;
 
-    /** Required. */
+    /** The server: LG_TARGET_*. Required. */
     lg_delivery_target target;
 
     /** Where reports go: an "https:" or "http:" address of at most LG_ENDPOINT_MAX bytes, without a

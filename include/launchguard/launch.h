@@ -264,15 +264,16 @@ typedef struct lg_launch_options {
     /** Longest wait for the answer of on_report and of on_give_up, in milliseconds; at most 5000.
      *  Default 2000. */
     uint32_t report_wait_ms;
-    /** LG_COUNT_*. Default LG_COUNT_DEFAULT. */
+    /** The ends that count as a launch crash: LG_COUNT_*. Default LG_COUNT_DEFAULT. */
     uint32_t count;
     /** The streak is forgotten when its last crash is this long ago within the same boot; 0 =
      *  never. Default 21600000 (6 h). */
     int64_t streak_gap_ms;
-    /** Longest time between two calls of lg_heartbeat(), in milliseconds; 0 = off. Default 0. With
-     *  this above 0, time finishes the launch only while lg_heartbeat() is called at least this
-     *  often. A launch without a heartbeat for this long is marked as hanging until the next
-     *  heartbeat. The time between lg_heartbeat_pause() and the next heartbeat does not count. */
+    /** Longest time between two calls of lg_heartbeat(), in milliseconds; 0 = off, at most
+     *  86400000. Default 0. With this above 0, time finishes the launch only while lg_heartbeat()
+     *  is called at least this often. A launch without a heartbeat for this long is marked as
+     *  hanging until the next heartbeat. The time between lg_heartbeat_pause() and the next
+     *  heartbeat does not count. */
     uint32_t heartbeat_ms;
     /** The behaviour of lg_launch_begin() while the launch is held. Default LG_HOLD_BLOCK. */
     lg_hold hold;

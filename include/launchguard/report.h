@@ -66,7 +66,7 @@ LG_BEGIN
  *  @param options  borrowed; NULL: all defaults. Of a ledger, `path` and `members` count.
  *  @return LG_OK, also where parts of the file are damaged: the report says which; LG_ERR_SYSTEM:
  *          the sink refused, or there is no memory; LG_ERR_OPTION: `options` has no right size, or
- *          has a field that this library does not know; LG_ERR_ARGUMENT.
+ *          a value that this library does not know; LG_ERR_ARGUMENT.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.
