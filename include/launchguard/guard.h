@@ -138,7 +138,18 @@ typedef struct lg_guard_options {
     void *user;                 /**< handed to on_event */
 } lg_guard_options;
 
-#define LG_GUARD_OPTIONS_INIT { .size = sizeof(lg_guard_options), .policy = LG_GUARD_POLICY_DEFAULT }
+#ifdef __cplusplus
+/** C++: what LG_GUARD_OPTIONS_INIT is. */
+LG_CONSTEXPR lg_guard_options lg_guard_options_with(lg_guard_policy policy)
+{
+    lg_guard_options options = lg_sized<lg_guard_options>();
+    options.policy = policy;
+    return options;
+}
+#define LG_GUARD_OPTIONS_INIT lg_guard_options_with(LG_GUARD_POLICY_DEFAULT)
+#else
+#define LG_GUARD_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_guard_options), .policy = LG_GUARD_POLICY_DEFAULT }
+#endif
 
 /** Where guards of C hold. A module is a file name without its folder, for example "libfilter.so";
  *  a function is its address: calls in it, from its first to its last byte, where its module names
@@ -155,7 +166,11 @@ typedef struct lg_guard_lists {
     const void *const *allowed_functions, *const *denied_functions;   /**< addresses */
 } lg_guard_lists;
 
-#define LG_GUARD_LISTS_INIT { .size = sizeof(lg_guard_lists) }
+#ifdef __cplusplus
+#define LG_GUARD_LISTS_INIT lg_sized<lg_guard_lists>()
+#else
+#define LG_GUARD_LISTS_INIT { .size = (uint32_t)sizeof(lg_guard_lists) }
+#endif
 
 LG_BEGIN
 

@@ -49,7 +49,7 @@ typedef struct lg_report_options {
 } lg_report_options;
 
 #ifdef __cplusplus
-#define LG_REPORT_OPTIONS_INIT lg_report_options { (uint32_t)sizeof(lg_report_options), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
+#define LG_REPORT_OPTIONS_INIT lg_sized<lg_report_options>()
 #else
 #define LG_REPORT_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_report_options) }
 #endif
