@@ -31,9 +31,9 @@ extension Session {
         public var keepBytes = 64 << 20
         /// Contents of a crash record besides the crashed thread.
         public var record = RecordOptions()
-        /// Called with what LaunchGuard decides and does (level, category "launchguard", text): its
-        /// own breadcrumbs, the problem of the start, and how the last run ended where that was no
-        /// clean end. The calls come one after the other, in the middle of the program's calls of
+        /// Called with each breadcrumb that LaunchGuard itself writes into the ring log (level,
+        /// category "launchguard", text), with the problem of the start, and with the end of the
+        /// last run unless that end was clean. The calls come one after the other, in the middle of the program's calls of
         /// LaunchGuard or on threads of LaunchGuard. The closure may make any call of LaunchGuard;
         /// the program must not hold a lock in such a call that the closure takes.
         /// `LaunchGuardLogHandler.forward(to:)` makes one for swift-log. C: `on_log`.

@@ -91,7 +91,7 @@ static lg_status why_unprotected(const struct lg__host *host)
 
 static void claim_state(struct lg__host *host, lg_launch *launch)
 {
-    /* not the count in the file, which other processes may have changed */
+    /* never the count in the file, which other processes may have changed */
     uint32_t index = host->launch_count;
     struct lg__state_context *state = launch->state = &host->run.state->contexts[index];
     struct lg__owner *owner = launch->owner = &host->run.owners->contexts[index];
@@ -248,7 +248,7 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
             launch->index = (uint32_t)(stored - host->ledger.payload.contexts);
             launch->streak = stored->streak;
             host->launches[host->launch_count] = launch;
-            /* behind the launch: the watch thread reads both without a lock */
+            /* after the launch: the watch thread reads both without a lock */
             host->launch_count++;
         } else {
             status = lg__problem_say(&problem, LG_ERR_LIMIT, "launch \"%s\": an application has at most %d contexts", launch->name, LG_CONTEXTS_MAX);
