@@ -33,10 +33,11 @@ extension Session {
         public var record = RecordOptions()
         /// Called with each breadcrumb that LaunchGuard itself writes into the ring log (level,
         /// category "launchguard", text), with the problem of the start, and with the end of the
-        /// last run unless that end was clean. The calls come one after the other, in the middle of the program's calls of
-        /// LaunchGuard or on threads of LaunchGuard. The closure may make any call of LaunchGuard;
-        /// the program must not hold a lock in such a call that the closure takes.
-        /// `LaunchGuardLogHandler.forward(to:)` makes one for swift-log. C: `on_log`.
+        /// last run unless that end was clean. The calls come one after the other, in the middle of
+        /// the program's calls of LaunchGuard or on threads of LaunchGuard. The closure may make
+        /// any call of LaunchGuard; the program must not hold a lock in such a call that the
+        /// closure takes. `LaunchGuardLogHandler.forward(to:)` makes one for swift-log. C:
+        /// `on_log`.
         public var onLog: (@Sendable (_ level: LogLevel, _ category: String, _ text: String) -> Void)? = nil
 
         /// The configuration of a program, with the defaults below.
