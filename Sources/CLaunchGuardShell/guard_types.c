@@ -9,31 +9,6 @@
 
 /* ---- arrays, arithmetic, strings ---- */
 
-int lg_guard_claim_index(size_t index, size_t count)
-{
-    return 0;
-}
-
-int lg_guard_claim_signed(const char *type, const char *operation, int64_t left, int64_t right)
-{
-    return 0;
-}
-
-int lg_guard_claim_unsigned(const char *type, const char *operation, uint64_t left, uint64_t right)
-{
-    return 0;
-}
-
-int lg_guard_claim_null(void)
-{
-    return 0;
-}
-
-int lg_guard_claim_range(size_t offset, size_t length, size_t size)
-{
-    return 0;
-}
-
 uint32_t lg_guard_utf8_beyond_ascii(const char *bytes, size_t size, size_t *at)
 {
     const unsigned char *text = (const unsigned char *)bytes + *at;

@@ -166,11 +166,6 @@ lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
     return status;
 }
 
-lg_status lg_witness_finished(const char *state_directory, int32_t pid, const char *context)
-{
-    return LG_ERR_UNSUPPORTED;
-}
-
 lg_status lg_launch_finished(lg_launch *launch)
 {
     if (!launch)
@@ -190,56 +185,6 @@ lg_launch_status lg_launch_get_status(const lg_launch *launch)
     bool running = launch->phase == RUNNING;
     pthread_mutex_unlock(&locked->lock);
     return running ? LG_LAUNCH_CHECKING : LG_LAUNCH_NORMAL;
-}
-
-uint32_t lg_launch_streak(const lg_launch *launch)
-{
-    return 0;
-}
-
-lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
-{
-    return launch && ret_info ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;
-}
-
-/* ---- nothing is ever held ---- */
-
-static lg_status not_held(const lg_launch *launch)
-{
-    return launch ? LG_ERR_STATE : LG_ERR_ARGUMENT;
-}
-
-lg_status lg_launch_repair(lg_launch *launch)
-{
-    return not_held(launch);
-}
-
-lg_status lg_launch_refuse(lg_launch *launch)
-{
-    return not_held(launch);
-}
-
-lg_status lg_launch_skip(lg_launch *launch)
-{
-    return not_held(launch);
-}
-
-lg_status lg_launch_try_safe(lg_launch *launch)
-{
-    return not_held(launch);
-}
-
-lg_status lg_launch_protect(lg_launch *launch, const char *reason)
-{
-    return not_held(launch);
-}
-
-void lg_complete(lg_completion *done, lg_status outcome)
-{
-}
-
-void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
-{
 }
 
 /* ---- the list of the tasks ---- */

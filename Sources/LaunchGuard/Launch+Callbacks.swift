@@ -56,7 +56,8 @@ extension Launch {
     ///
     /// - Parameters:
     ///   - name: 1 to 63 bytes, unique in its context.
-    ///   - impact: from 0 (least disruptive) to 100; the least disruptive repair is tried first.
+    ///   - impact: impact of the repair, from 0 (least disruptive) to 100; the least disruptive
+    ///     repair is tried first.
     ///   - timeout: time for one attempt, at most a day.
     ///   - attempts: attempts before the next rung of the ladder, 1 to 100.
     ///   - options: the kind of repair.

@@ -37,12 +37,14 @@ extension LaunchPolicy {
         }
     }
 
-    /// The conditions under which the ladder starts at its lowest rung again after a repair. Until
-    /// then it goes on at the rung it had reached.
+    /// The conditions under which the ladder starts anew after a repair. Until then it goes on at
+    /// the rung it had reached.
     public struct Deescalation: Hashable, Sendable {
-        /// Number of finished launches; `nil` for never. C: `deescalate_runs`.
+        /// Finished launches since a repair after which the ladder starts at its lowest rung again;
+        /// `nil` for never. C: `deescalate_runs`.
         public var runs: Int?
-        /// Time within one boot; `nil` for never. C: `deescalate_ms`.
+        /// Time since a repair, within one boot, after which the ladder starts at its lowest rung
+        /// again; `nil` for never. C: `deescalate_ms`.
         public var time: Duration?
 
         /// By default: after three finished launches, or a day.

@@ -20,9 +20,9 @@ public struct LaunchPolicy: Hashable, Sendable {
     public var heartbeat: Duration?
     /// The behaviour of ``Launch/begin()`` while the launch is held. C: `hold`.
     public var hold: Hold
-    /// Longest wait for consent, protect actions or ``Launch/trySafeMode()``; a held launch then
-    /// goes on in safe mode. At most a day. Repairs have timeouts of their own, and their time does
-    /// not count. C: `hold_ms`.
+    /// Longest wait for consent or ``Launch/trySafeMode()``; a held launch then goes on in safe
+    /// mode. At most a day. Protect actions use up the same time. Repairs have timeouts of their
+    /// own, and their time does not count. C: `hold_ms`.
     public var holdDeadline: Duration
     /// Whether repairs start by themselves; otherwise they wait for ``Launch/repair()``. C:
     /// `auto_repair`.

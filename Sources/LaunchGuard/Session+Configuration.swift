@@ -8,8 +8,8 @@ extension Session {
         /// Version of the application, at most 63 bytes. A different version at the next start
         /// counts as an upgrade and resets all counters. C: `app_version`.
         public var version: String
-        /// Directory of the files; `nil` for `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/<appID>`,
-        /// else `$HOME/.local/state/<appID>`. C: `state_directory`.
+        /// Directory of the ledger and the run files; `nil` for `$STATE_DIRECTORY`, else
+        /// `$XDG_STATE_HOME/<appID>`, else `$HOME/.local/state/<appID>`. C: `state_directory`.
         public var stateDirectory: String? = nil
         /// Role of a process that has launches of its own beside the primary process of the
         /// application, for example "worker"; `nil` for the primary process. The files of a role
@@ -18,25 +18,26 @@ extension Session {
         public var role: String? = nil
         /// Size of the ring log, 4096 to 16777216. C: `ring_bytes`.
         public var ringBytes = 262_144
-        /// Longest time for writing a crash record, 100 ms to 60 s. C: `deadline_ms`.
+        /// Longest time for writing the crash record, 100 ms to 60 s. C: `deadline_ms`.
         public var deadline: Duration = .seconds(3)
-        /// Longest time that a crash handler from before the start may take, such as that of the
-        /// Swift runtime, 100 ms to 1 h. C: `handler_ms`.
+        /// Longest time that a crash handler installed before the start may take, such as that of
+        /// the Swift runtime, 100 ms to 1 h. C: `handler_ms`.
         public var handlerDeadline: Duration = .seconds(30)
         /// Longest time between two heartbeats of a run loop before the program counts as hanging.
         public var hangThresholds = HangThresholds()
         /// Number of ended run files that are kept, at least 1. C: `keep_runs`.
         public var keepRuns = 32
-        /// Total size of ended run files that are kept, at least 1. C: `keep_bytes`.
+        /// Space on the disk that ended run files take together, at least 1. C: `keep_bytes`.
         public var keepBytes = 64 << 20
         /// Contents of a crash record besides the crashed thread.
         public var record = RecordOptions()
-        /// Called with what LaunchGuard decides and does (level, category "launchguard", text): its
-        /// own breadcrumbs, the problem of the start, and how the last run ended where that was no
-        /// clean end. The calls come one after the other, in the middle of the program's calls of
-        /// LaunchGuard or on threads of LaunchGuard. The closure may make any call of LaunchGuard;
-        /// the program must not hold a lock in such a call that the closure takes.
-        /// `LaunchGuardLogHandler.forward(to:)` makes one for swift-log. C: `on_log`.
+        /// Called with each breadcrumb that LaunchGuard itself writes into the ring log (level,
+        /// category "launchguard", text), with the problem of the start, and with the end of the
+        /// last run unless that end was clean. The calls come one after the other, in the middle of
+        /// the program's calls of LaunchGuard or on threads of LaunchGuard. The closure may make
+        /// any call of LaunchGuard; the program must not hold a lock in such a call that the
+        /// closure takes. `LaunchGuardLogHandler.forward(to:)` makes one for swift-log. C:
+        /// `on_log`.
         public var onLog: (@Sendable (_ level: LogLevel, _ category: String, _ text: String) -> Void)? = nil
 
         /// The configuration of a program, with the defaults below.

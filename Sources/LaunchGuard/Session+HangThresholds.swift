@@ -1,11 +1,12 @@
 extension Session {
-    /// Longest time between two heartbeats of a run loop before the program counts as hanging:
-    /// ``Session/sendHeartbeat()``, ``Session/watchMainActor()``. C: the fields of `lg_options`
-    /// named below.
+    /// The times after which the program counts as hanging: ``Session/sendHeartbeat()``,
+    /// ``Session/watchMainActor()``. C: the fields of `lg_options` named below.
     public struct HangThresholds: Hashable, Sendable {
-        /// While a launch is under way: 100 ms to 1 h. C: `hang_launching_ms`.
+        /// Longest time between two heartbeats of a run loop while a launch is under way: 100 ms to
+        /// 1 h. C: `hang_launching_ms`.
         public var launching: Duration
-        /// At any other time: 100 ms to 1 h. C: `hang_running_ms`.
+        /// Longest time between two heartbeats of a run loop at any other time: 100 ms to 1 h. C:
+        /// `hang_running_ms`.
         public var running: Duration
 
         /// By default 2 s in a launch, and 5 s at any other time.

@@ -2,11 +2,12 @@ extension Session {
     /// Contents of a crash record besides the crashed thread. C: the fields of `lg_options` named
     /// below.
     public struct RecordOptions: Hashable, Sendable {
-        /// Bytes of stack memory, for all threads together: 4096 to 16777216. C: `stack_bytes`.
+        /// Bytes of stack memory that a crash record keeps, for all threads together: 4096 to
+        /// 16777216. C: `stack_bytes`.
         public var stackBytes: Int
-        /// Number of other threads for which the record has room: 1 to 1024. C: `thread_limit`.
+        /// Number of other threads for which a crash record has room: 1 to 1024. C: `thread_limit`.
         public var threadLimit: Int
-        /// Parts that the record leaves out. C: `leave_out`.
+        /// Parts that the crash record leaves out. C: `leave_out`.
         public var leaveOut: Parts
         /// Whether the run file keeps the last 4032 bytes of standard error. File descriptor 2 then
         /// becomes a pipe. A child that outlives this process and still writes to the pipe gets

@@ -44,9 +44,9 @@ public final class Session: Sendable {
     ///   - repairAfter: launch crashes in a row from which repairs are tried; at least 1.
     ///   - unknownAfter: unexplained early deaths from which they are reported and repairs are
     ///     tried.
-    ///   - window: time after which the launch is finished; zero for only by mark.
+    ///   - window: time after which the launch is finished, at most a day; zero for only by mark.
     ///   - finish: the condition that finishes the launch.
-    ///   - reportWait: longest wait for the closures of ``Launch/onReport(_:)`` and
+    ///   - reportWait: longest wait for the answer of ``Launch/onReport(_:)`` and
     ///     ``Launch/onGiveUp(_:)``; at most 5 s.
     ///   - policy: further options.
     public func makeLaunch(

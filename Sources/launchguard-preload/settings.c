@@ -9,6 +9,7 @@
 
 #include "os/os.h"
 #include "preload.h"
+#include "store/given.h"
 
 static char app_id[LG_NAME_MAX + 1], state_directory[4096], log_path[4096];
 
@@ -44,10 +45,6 @@ static bool take_directory(const char *folder)
 #define FILES_FROM 960
 #define FILES 32 /* more than a session has */
 
-/* The longest that can be: a handler that waits for a debugger, or dumps all memory, goes on as
- * without us. */
-#define HANDLER_MS 3600000
-
 static void take_numbers(void)
 {
     const long most = sysconf(_SC_OPEN_MAX);
@@ -72,7 +69,8 @@ const lg_options *lg__settings_read(const char *program)
     options.app_id = app_id;
     options.state_directory = folder && *folder ? state_directory : NULL;
     options.keep_first = 1;
-    options.handler_ms = HANDLER_MS;
+    /* a handler that waits for a debugger, or dumps all memory, goes on as without us */
+    options.handler_ms = LG__GIVEN_HANDLER_MAX_MS;
     return &options;
 }
 

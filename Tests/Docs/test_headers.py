@@ -1,9 +1,11 @@
 """Each public header stands alone, and all compile together in every standard of C and C++ that a
-program may be written in, without a warning; the guards of guard_checked.h can be used in each."""
+program may be written in, without a warning; the guards of guard_checked.h can be used in each. The
+structures that a program gives begin alike in C and in C++, where they are set by name."""
 import concurrent.futures
 import itertools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -36,6 +38,41 @@ int *use_at(int *array, size_t count, unsigned index, const char *text, size_t *
 }
 """ % {"name": name, "type": kind} for name, kind in (("int32", "int32_t"), ("int64", "int64_t"), ("uint32", "uint32_t"),
                                                          ("uint64", "uint64_t"), ("size", "size_t")))
+
+# Each structure with an INIT macro: its name, and that of the macro.
+ALL = "".join("#include <launchguard/%s>\n" % name for name in HEADERS)
+INITIAL = {name.removesuffix("_INIT").lower(): name
+           for name in sorted(set(re.findall(r"#define (LG_\w+_INIT)\b", "".join((ROOT / "include/launchguard" / name).read_text() for name in HEADERS))))}
+SET = {"lg_options": "handler_ms", "lg_launch_options": "hold_ms", "lg_repair": "impact", "lg_task": "flags", "lg_delivery_options": "brief",
+       "lg_guard_options": "budget", "lg_guard_lists": "allowed_module_count", "lg_confinement_options": "wait_ms", "lg_report_options": "frames",
+       "lg_launch_info": "streak", "lg_system_info": "size"}
+BY_NAME = ALL + """#include <type_traits>
+#include <string.h>
+#if __cplusplus >= 201402L
+#define STATIC_CONSTANT static constexpr
+#else
+#define STATIC_CONSTANT static const
+#endif
+""" + "".join("""extern "C" const %(type)s from_c_%(type)s;
+static_assert(std::is_standard_layout<%(type)s>::value && std::is_trivial<%(type)s>::value, "a structure of C");
+STATIC_CONSTANT %(type)s constant_%(type)s = %(macro)s;
+bool same_%(type)s();
+bool same_%(type)s()
+{
+    %(type)s value = %(macro)s;
+    const bool same = memcmp(&value, &from_c_%(type)s, sizeof value) == 0 && memcmp(&constant_%(type)s, &value, sizeof value) == 0;
+    value.%(field)s = 7;
+    return same && value.%(field)s == 7;
+}
+#if __cplusplus >= 201703L
+static_assert(std::is_aggregate_v<%(type)s>);
+#endif
+#if __cplusplus >= 202002L
+[[maybe_unused]] static const %(type)s designated_%(type)s = { .size = sizeof(%(type)s) };
+#endif
+""" % {"type": name, "macro": macro, "field": SET[name]} for name, macro in INITIAL.items()) + \
+    "int main()\n{\n    return " + " && ".join("same_%s()" % name for name in INITIAL) + " ? 0 : 1;\n}\n"
+FROM_C = ALL + "".join("extern const %s from_c_%s;\nconst %s from_c_%s = %s;\n" % (name, name, name, name, macro) for name, macro in INITIAL.items())
 
 
 class Headers(unittest.TestCase):
@@ -78,6 +115,19 @@ class Headers(unittest.TestCase):
     def test_inline_guards(self):
         for language in COMPILERS:
             self.compile(language, "use", USE)
+
+    def test_structures_are_set_by_name(self):
+        """And begin as in C, byte by byte. In the oldest standard and in the newest."""
+        ends = slice(None, None, len(STANDARDS["cpp"]) - 1)
+        self.assertEqual(set(INITIAL), set(SET), "name a field of each structure in SET")
+        self.compile("c", "from_c", FROM_C, ends)
+        # a designated initialiser leaves members out, as it is meant to
+        self.compile("cpp", "by_name", "#pragma GCC diagnostic ignored \"-Wmissing-field-initializers\"\n" + BY_NAME, ends)
+        for number, (compiler, standard) in enumerate(self.every("cpp", ends)):
+            c, program = self.work / ("%d.o" % number), self.work / ("program%d" % number)
+            subprocess.run([{"g++": "gcc", "clang++": "clang"}[compiler], "-std=c11", "-I", ROOT / "include", "-c", self.work / "from_c.c", "-o", c], check=True)
+            subprocess.run([compiler, "-std=" + standard, "-w", "-I", ROOT / "include", self.work / "by_name.cpp", c, "-o", program], check=True)
+            self.assertEqual(subprocess.run([program], timeout=60).returncode, 0, compiler + " " + standard)
 
     def test_the_header_for_new_programs_names_its_standard(self):
         """To older ones, and says nothing more to them."""

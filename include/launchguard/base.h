@@ -28,6 +28,20 @@
 #ifdef __cplusplus
 #define LG_BEGIN extern "C" {
 #define LG_END }
+#if __cplusplus >= 201402L
+#define LG_CONSTEXPR constexpr
+#else
+#define LG_CONSTEXPR inline
+#endif
+/** C++: a structure with its size, and zero elsewhere. The INIT macros are made of it. They are
+ *  values, so that fields are set by their names afterwards. */
+template <class Structure>
+LG_CONSTEXPR Structure lg_sized()
+{
+    Structure value = Structure();
+    value.size = static_cast<uint32_t>(sizeof(Structure));
+    return value;
+}
 #else
 #define LG_BEGIN
 #define LG_END

@@ -94,7 +94,7 @@ typedef struct lg_delivery_options {
     /** sizeof(lg_delivery_options); LG_DELIVERY_OPTIONS_INIT sets it. */
     uint32_t size;
 
-    /** Required. */
+    /** The server: LG_TARGET_*. Required. */
     lg_delivery_target target;
 
     /** Where reports go: an "https:" or "http:" address of at most LG_ENDPOINT_MAX bytes, without a
@@ -147,7 +147,7 @@ typedef struct lg_delivery_options {
 #define LG_ENDPOINT_MAX 1023
 
 #ifdef __cplusplus
-#define LG_DELIVERY_OPTIONS_INIT lg_delivery_options { (uint32_t)sizeof(lg_delivery_options), (lg_delivery_target)0, NULL, NULL, NULL, 0, (lg_consent)0, 0, 0, 0, 0, NULL, NULL, NULL }
+#define LG_DELIVERY_OPTIONS_INIT lg_sized<lg_delivery_options>()
 #else
 #define LG_DELIVERY_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_delivery_options) }
 #endif

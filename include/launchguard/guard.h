@@ -127,18 +127,29 @@ typedef void (*lg_guard_callback)(const lg_guard_event *event, void *user);
 /** Options of lg_guard_start(). Zero means the default, everywhere. */
 typedef struct lg_guard_options {
     uint32_t size;              /**< sizeof(lg_guard_options) */
-    uint32_t classes;           /**< set of classes; default LG_GUARDS_DEFAULT */
-    /** of all classes; LG_GUARD_OPTIONS_INIT sets LG_GUARD_POLICY_DEFAULT of the file that uses it;
-     *  0: LG_GUARD_FATAL */
+    uint32_t classes;           /**< classes that are on; default LG_GUARDS_DEFAULT */
+    /** policy of all classes; LG_GUARD_OPTIONS_INIT sets LG_GUARD_POLICY_DEFAULT of the file that
+     *  uses it; 0: LG_GUARD_FATAL */
     lg_guard_policy policy;
     /** faults that are survived at one site in a minute, 1 to 1000000; default LG_GUARD_BUDGET */
     uint32_t budget;
     uint32_t quiet;             /**< 1: no line on standard error */
-    lg_guard_callback on_event; /**< may be NULL */
+    lg_guard_callback on_event; /**< called for events; may be NULL */
     void *user;                 /**< handed to on_event */
 } lg_guard_options;
 
-#define LG_GUARD_OPTIONS_INIT { .size = sizeof(lg_guard_options), .policy = LG_GUARD_POLICY_DEFAULT }
+#ifdef __cplusplus
+/** C++: what LG_GUARD_OPTIONS_INIT is. */
+LG_CONSTEXPR lg_guard_options lg_guard_options_with(lg_guard_policy policy)
+{
+    lg_guard_options options = lg_sized<lg_guard_options>();
+    options.policy = policy;
+    return options;
+}
+#define LG_GUARD_OPTIONS_INIT lg_guard_options_with(LG_GUARD_POLICY_DEFAULT)
+#else
+#define LG_GUARD_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_guard_options), .policy = LG_GUARD_POLICY_DEFAULT }
+#endif
 
 /** Where guards of C hold. A module is a file name without its folder, for example "libfilter.so";
  *  a function is its address: calls in it, from its first to its last byte, where its module names
@@ -149,15 +160,17 @@ typedef struct lg_guard_options {
  *  folder of the program. */
 typedef struct lg_guard_lists {
     uint32_t size;                        /**< sizeof(lg_guard_lists) */
-    uint32_t allowed_module_count, denied_module_count;
-    uint32_t allowed_function_count, denied_function_count;
-    const char *const *allowed_modules;   /**< NUL-terminated names */
-    const char *const *denied_modules;
-    const void *const *allowed_functions; /**< addresses */
-    const void *const *denied_functions;
+    /** numbers of names and addresses in the lists below */
+    uint32_t allowed_module_count, denied_module_count, allowed_function_count, denied_function_count;
+    const char *const *allowed_modules, *const *denied_modules;       /**< NUL-terminated names */
+    const void *const *allowed_functions, *const *denied_functions;   /**< addresses */
 } lg_guard_lists;
 
-#define LG_GUARD_LISTS_INIT { .size = sizeof(lg_guard_lists) }
+#ifdef __cplusplus
+#define LG_GUARD_LISTS_INIT lg_sized<lg_guard_lists>()
+#else
+#define LG_GUARD_LISTS_INIT { .size = (uint32_t)sizeof(lg_guard_lists) }
+#endif
 
 LG_BEGIN
 

@@ -49,7 +49,11 @@ typedef struct lg_confinement_options {
     void *user;           /**< handed to executor */
 } lg_confinement_options;
 
-#define LG_CONFINEMENT_OPTIONS_INIT { (uint32_t)sizeof(lg_confinement_options), 0, NULL, NULL, NULL }
+#ifdef __cplusplus
+#define LG_CONFINEMENT_OPTIONS_INIT lg_sized<lg_confinement_options>()
+#else
+#define LG_CONFINEMENT_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_confinement_options) }
+#endif
 
 LG_BEGIN
 

@@ -111,7 +111,7 @@ typedef struct lg_launch_info {
 } lg_launch_info;
 
 #ifdef __cplusplus
-#define LG_LAUNCH_INFO_INIT lg_launch_info { (uint32_t)sizeof(lg_launch_info) }
+#define LG_LAUNCH_INFO_INIT lg_sized<lg_launch_info>()
 #else
 #define LG_LAUNCH_INFO_INIT { .size = (uint32_t)sizeof(lg_launch_info) }
 #endif
@@ -264,15 +264,16 @@ typedef struct lg_launch_options {
     /** Longest wait for the answer of on_report and of on_give_up, in milliseconds; at most 5000.
      *  Default 2000. */
     uint32_t report_wait_ms;
-    /** LG_COUNT_*. Default LG_COUNT_DEFAULT. */
+    /** The ends that count as a launch crash: LG_COUNT_*. Default LG_COUNT_DEFAULT. */
     uint32_t count;
     /** The streak is forgotten when its last crash is this long ago within the same boot; 0 =
      *  never. Default 21600000 (6 h). */
     int64_t streak_gap_ms;
-    /** Longest time between two calls of lg_heartbeat(), in milliseconds; 0 = off. Default 0. With
-     *  this above 0, time finishes the launch only while lg_heartbeat() is called at least this
-     *  often. A launch without a heartbeat for this long is marked as hanging until the next
-     *  heartbeat. The time between lg_heartbeat_pause() and the next heartbeat does not count. */
+    /** Longest time between two calls of lg_heartbeat(), in milliseconds; 0 = off, at most
+     *  86400000. Default 0. With this above 0, time finishes the launch only while lg_heartbeat()
+     *  is called at least this often. A launch without a heartbeat for this long is marked as
+     *  hanging until the next heartbeat. The time between lg_heartbeat_pause() and the next
+     *  heartbeat does not count. */
     uint32_t heartbeat_ms;
     /** The behaviour of lg_launch_begin() while the launch is held. Default LG_HOLD_BLOCK. */
     lg_hold hold;
@@ -330,9 +331,38 @@ typedef struct lg_launch_options {
 /** Stands for "twice repair_after". */
 #define LG_UNKNOWN_AFTER_DEFAULT UINT32_MAX
 
-#define LG_LAUNCH_OPTIONS_INIT                                                                                                             \
-    { (uint32_t)sizeof(lg_launch_options), 1, 2, LG_UNKNOWN_AFTER_DEFAULT, 5000, LG_FINISH_EITHER, 2000, LG_COUNT_DEFAULT, 21600000, 0,     \
-      LG_HOLD_BLOCK, 120000, 1, 1, 2, 2, 3, 86400000, 0, 0, NULL, NULL, LG_CALLBACKS_LIBRARY, NULL, NULL, NULL, NULL, NULL, NULL }
+/** X(field, value): the defaults that are not zero. */
+#define LG_LAUNCH_OPTIONS_TABLE(X)                                                                 \
+    X(report_after, 1)                                                                             \
+    X(repair_after, 2)                                                                             \
+    X(unknown_after, LG_UNKNOWN_AFTER_DEFAULT)                                                     \
+    X(window_ms, 5000)                                                                             \
+    X(report_wait_ms, 2000)                                                                        \
+    X(count, LG_COUNT_DEFAULT)                                                                     \
+    X(streak_gap_ms, 21600000)                                                                     \
+    X(hold_ms, 120000)                                                                             \
+    X(auto_repair, 1)                                                                              \
+    X(leave_out_suspects, 1)                                                                       \
+    X(safe_retry_runs, 2)                                                                          \
+    X(safe_crash_limit, 2)                                                                         \
+    X(deescalate_runs, 3)                                                                          \
+    X(deescalate_ms, 86400000)
+
+#ifdef __cplusplus
+/** C++: what LG_LAUNCH_OPTIONS_INIT is. */
+LG_CONSTEXPR lg_launch_options lg_launch_options_default()
+{
+    lg_launch_options options = lg_sized<lg_launch_options>();
+#define LG_LAUNCH_OPTIONS_SET(field, value) options.field = value;
+    LG_LAUNCH_OPTIONS_TABLE(LG_LAUNCH_OPTIONS_SET)
+#undef LG_LAUNCH_OPTIONS_SET
+    return options;
+}
+#define LG_LAUNCH_OPTIONS_INIT lg_launch_options_default()
+#else
+#define LG_LAUNCH_OPTIONS_SET(field, value) .field = value,
+#define LG_LAUNCH_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_launch_options), LG_LAUNCH_OPTIONS_TABLE(LG_LAUNCH_OPTIONS_SET) }
+#endif
 
 LG_BEGIN
 

@@ -141,7 +141,7 @@ typedef struct lg_system_info {
 } lg_system_info;
 
 #ifdef __cplusplus
-#define LG_SYSTEM_INFO_INIT lg_system_info { (uint32_t)sizeof(lg_system_info), 0, "", "", "", "", "", "", "", "", "", "", 0, 0, "" }
+#define LG_SYSTEM_INFO_INIT lg_sized<lg_system_info>()
 #else
 #define LG_SYSTEM_INFO_INIT { .size = (uint32_t)sizeof(lg_system_info) }
 #endif

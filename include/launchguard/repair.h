@@ -49,7 +49,11 @@ typedef struct lg_repair {
     void *user;
 } lg_repair;
 
-#define LG_REPAIR_INIT { (uint32_t)sizeof(lg_repair), 0, NULL, 0, 0, 0, 0, NULL, NULL }
+#ifdef __cplusplus
+#define LG_REPAIR_INIT lg_sized<lg_repair>()
+#else
+#define LG_REPAIR_INIT { .size = (uint32_t)sizeof(lg_repair) }
+#endif
 
 LG_BEGIN
 

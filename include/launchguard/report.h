@@ -49,7 +49,7 @@ typedef struct lg_report_options {
 } lg_report_options;
 
 #ifdef __cplusplus
-#define LG_REPORT_OPTIONS_INIT lg_report_options { (uint32_t)sizeof(lg_report_options), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
+#define LG_REPORT_OPTIONS_INIT lg_sized<lg_report_options>()
 #else
 #define LG_REPORT_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_report_options) }
 #endif
@@ -66,7 +66,7 @@ LG_BEGIN
  *  @param options  borrowed; NULL: all defaults. For a ledger only `path` and `members` count.
  *  @return LG_OK, also where parts of the file are damaged: the report says which; LG_ERR_SYSTEM:
  *          the sink refused, or there is no memory; LG_ERR_OPTION: `options` has no right size, or
- *          has a field that this library does not know; LG_ERR_ARGUMENT.
+ *          a value that this library does not know; LG_ERR_ARGUMENT.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.

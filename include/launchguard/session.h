@@ -199,7 +199,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL }
+#define LG_OPTIONS_INIT lg_sized<lg_options>()
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif

@@ -83,7 +83,11 @@ typedef struct lg_task {
     void *user;
 } lg_task;
 
-#define LG_TASK_INIT { (uint32_t)sizeof(lg_task), 0, NULL, NULL, NULL, NULL, NULL }
+#ifdef __cplusplus
+#define LG_TASK_INIT lg_sized<lg_task>()
+#else
+#define LG_TASK_INIT { .size = (uint32_t)sizeof(lg_task) }
+#endif
 
 LG_BEGIN
 

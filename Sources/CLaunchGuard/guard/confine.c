@@ -11,7 +11,6 @@
 #include "os/os.h"
 #include "store/given.h"
 
-#define WAIT_MS 5000u
 
 struct work {
     struct work *next;
@@ -153,10 +152,11 @@ static lg_status wait_for_home(lg_confinement *confinement, void (*function)(voi
 
 lg_status lg_confinement_create(const lg_confinement_options *options, lg_confinement **ret_confinement)
 {
-    lg_confinement_options own = LG_CONFINEMENT_OPTIONS_INIT;
+    static const lg_confinement_options none = LG_CONFINEMENT_OPTIONS_INIT;
+    lg_confinement_options own = none;
     if (!ret_confinement)
         return LG_ERR_ARGUMENT;
-    if (options && lg__given_take(&own, sizeof own, options))
+    if (!lg__given_take(&lg__given_confinement_options, &own, options ? options : &none, NULL))
         return LG_ERR_OPTION;
     options = &own;
     lg_confinement *confinement = calloc(1, sizeof *confinement);
@@ -165,7 +165,7 @@ lg_status lg_confinement_create(const lg_confinement_options *options, lg_confin
     confinement->home = pthread_self();
     confinement->process = getpid();
     confinement->site = __builtin_return_address(0);
-    confinement->wait_ns = (uint64_t)(options->wait_ms ? options->wait_ms : WAIT_MS) * 1000000;
+    confinement->wait_ns = (uint64_t)options->wait_ms * 1000000;
     confinement->executor = options->executor;
     confinement->user = options->user;
     confinement->event = options->executor ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

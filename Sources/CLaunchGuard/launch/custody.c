@@ -259,13 +259,11 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *given)
     const lg_task *const task = &own;
     if (!launch || !given)
         return LG_ERR_ARGUMENT;
-    if (lg__given_take(&own, sizeof own, given))
+    if (!lg__given_take(&lg__given_task, &own, given, NULL))
         return LG_ERR_OPTION;
     if (!task->run)
         return LG_ERR_ARGUMENT;
-    const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE | LG_TASK_BY_KEY | LG_TASK_LATE;
-    if (!lg__tasks_good_key(task->key) || (task->flags & ~known) ||
-        ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
+    if (!lg__tasks_good_key(task->key) || ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
         return LG_ERR_OPTION;
     pthread_mutex_lock(&launch->lock);
     struct lg__life *life = launch->life;

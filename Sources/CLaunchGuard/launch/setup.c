@@ -6,11 +6,6 @@
 #include "os/os.h"
 #include "store/given.h"
 
-#define REPAIR_TIMEOUT_MS 30000u
-#define REPAIR_ATTEMPTS 2u
-#define LONGEST_MS 86400000
-#define REPORT_WAIT_MAX_MS 5000u
-
 static size_t modules_size(const char *const *modules)
 {
     size_t size = 1;
@@ -19,45 +14,14 @@ static size_t modules_size(const char *const *modules)
     return size;
 }
 
-/* A number and the bounds that it has to keep. */
-struct bound {
-    const char *name;
-    int64_t value, least, most;
-};
-
-/* `wrong`: the problem of the structure as a whole. */
+/* `wrong`: what is wrong with the structure as such; "": nothing. */
 static lg_status check_options(struct lg__problem *problem, const char *context, const char *wrong, const lg_launch_options *options)
 {
     const char *name = lg__tasks_good_key(context) ? context : "";
     if (!*name)
         return lg__problem_say(problem, LG_ERR_OPTION, "the name of a launch's context must have 1 to %d bytes", LG_NAME_MAX);
-    if (wrong)
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": lg_launch_options: %s", name, wrong);
-    const struct bound bounds[] = {
-        { "report_after", options->report_after, 1, UINT32_MAX },
-        { "repair_after", options->repair_after, 1, UINT32_MAX },
-        { "window_ms", options->window_ms, 0, LONGEST_MS },
-        { "finish", options->finish, 0, LG_FINISH_BOTH },
-        { "report_wait_ms", options->report_wait_ms, 0, REPORT_WAIT_MAX_MS },
-        { "count", options->count, 0, LG_COUNT_DEFAULT | LG_COUNT_EXIT | LG_COUNT_SIGPIPE },
-        { "streak_gap_ms", options->streak_gap_ms, 0, INT64_MAX / 1000000 },
-        { "heartbeat_ms", options->heartbeat_ms, 0, LONGEST_MS },
-        { "hold", options->hold, 0, LG_HOLD_NONE },
-        { "hold_ms", options->hold_ms, 1, LONGEST_MS },
-        { "auto_repair", options->auto_repair, 0, 1 },
-        { "leave_out_suspects", options->leave_out_suspects, 0, 1 },
-        { "safe_retry_runs", options->safe_retry_runs, 1, LG__RETRY_RUNS_MAX },
-        { "safe_crash_limit", options->safe_crash_limit, 0, UINT32_MAX },
-        { "deescalate_runs", options->deescalate_runs, 0, UINT32_MAX },
-        { "deescalate_ms", options->deescalate_ms, 0, INT64_MAX / 1000000 },
-        { "supervised", options->supervised, 0, 1 },
-        { "shadow", options->shadow, 0, 1 },
-        { "callbacks", options->callbacks, 0, LG_CALLBACKS_EXECUTOR },
-    };
-    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
-        if (bounds[i].value < bounds[i].least || bounds[i].value > bounds[i].most)
-            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": %s is %lld; it must be between %lld and %lld", name, bounds[i].name,
-                                   (long long)bounds[i].value, (long long)bounds[i].least, (long long)bounds[i].most);
+    if (*wrong)
+        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": %s", name, wrong);
     if (options->window_ms == 0 && (options->finish == LG_FINISH_TIME || options->finish == LG_FINISH_BOTH))
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": a launch that time finishes needs a window_ms above 0", name);
     if (options->callbacks == LG_CALLBACKS_CALLER && options->hold != LG_HOLD_BLOCK)
@@ -87,7 +51,8 @@ bool lg__setup_policy(const lg_launch_options *given, struct lg__policy *ret_pol
 {
     struct lg__problem ignored = { .status = LG_OK };
     lg_launch_options own = LG_LAUNCH_OPTIONS_INIT, *const options = &own;
-    const char *wrong = lg__given_take(&own, sizeof own, given);
+    char wrong[LG__GIVEN_WRONG_BYTES] = "";
+    lg__given_take(&lg__given_launch_options, &own, given, wrong);
     memset(ret_policy, 0, sizeof *ret_policy);
     if (check_options(&ignored, "asker", wrong, options) != LG_OK)
         return false;
@@ -244,7 +209,9 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
     lg_launch_options own = defaults;
     const lg_launch_options *options = &own;
     struct lg__problem problem = { .status = LG_OK };
-    const char *wrong = given ? lg__given_take(&own, sizeof own, given) : NULL;
+    char wrong[LG__GIVEN_WRONG_BYTES] = "";
+    if (given)
+        lg__given_take(&lg__given_launch_options, &own, given, wrong);
     lg_status status = check_options(&problem, context, wrong, options);
     if (status != LG_OK)
         options = &defaults;
@@ -304,12 +271,11 @@ lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *given)
     const lg_repair *const repair = &own;
     if (!launch || !given)
         return LG_ERR_ARGUMENT;
-    if (lg__given_take(&own, sizeof own, given))
+    if (!lg__given_take(&lg__given_repair, &own, given, NULL))
         return LG_ERR_OPTION;
     if (!repair->run)
         return LG_ERR_ARGUMENT;
-    if (!lg__tasks_good_key(repair->name) || repair->impact > 100 || repair->timeout_ms > LONGEST_MS ||
-        repair->attempts > 100 || repair->flags > (LG_REPAIR_DESTRUCTIVE | LG_REPAIR_CONSENT | LG_REPAIR_NEEDS_RESTART))
+    if (!lg__tasks_good_key(repair->name))
         return LG_ERR_OPTION;
     lg_status status = LG_OK;
     pthread_mutex_lock(&launch->lock);
@@ -328,8 +294,8 @@ lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *given)
         memset(rung, 0, sizeof *rung);
         snprintf(rung->name, sizeof rung->name, "%s", repair->name);
         rung->impact = repair->impact;
-        rung->timeout_ms = repair->timeout_ms ? repair->timeout_ms : REPAIR_TIMEOUT_MS;
-        rung->attempts = repair->attempts ? repair->attempts : REPAIR_ATTEMPTS;
+        rung->timeout_ms = repair->timeout_ms;
+        rung->attempts = repair->attempts;
         rung->flags = repair->flags;
         rung->run = repair->run;
         rung->user = repair->user;

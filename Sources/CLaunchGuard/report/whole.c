@@ -68,7 +68,7 @@ lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, 
     lg_report_options own = LG_REPORT_OPTIONS_INIT;
     if (!reader || !sink)
         return LG_ERR_ARGUMENT;
-    if (options && lg__given_take(&own, sizeof own, options))
+    if (options && !lg__given_take(&lg__given_report_options, &own, options, NULL))
         return LG_ERR_OPTION;
     struct lg__report *report = calloc(1, sizeof *report);
     struct lg__problem *problems = calloc(LG__PROBLEMS_MAX, sizeof *problems);

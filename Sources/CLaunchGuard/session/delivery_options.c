@@ -1,13 +1,8 @@
-/* The options of lg_delivery_start(): checked, with defaults. */
+/* The options of lg_delivery_start(): the texts are checked. */
 #include <stdio.h>
 
 #include "session/delivery.h"
 #include "store/given.h"
-
-#define KEEP_REPORTS 64
-#define KEEP_REPORTS_MAX 4096u
-#define KEEP_BYTES (UINT64_C(16) << 20)
-#define KEEP_BYTES_MIN 65536u
 
 static bool is_plain(const char *text)
 {
@@ -68,52 +63,21 @@ static lg_status take_paths(const lg_delivery_options *options, struct lg__deliv
     return status == LG_OK ? take_path("agent_path", options->agent_path, NULL, 4096, problem) : status;
 }
 
-static lg_status check_numbers(const lg_delivery_options *options, struct lg__problem *problem)
-{
-    if (options->target < LG_TARGET_HTTP || options->target > LG_TARGET_OTLP)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: target is %u; it must be LG_TARGET_HTTP, LG_TARGET_SENTRY or LG_TARGET_OTLP",
-                               (unsigned)options->target);
-    if (options->consent > LG_CONSENT_WITHHELD)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: consent is %u; it must be LG_CONSENT_KEPT, LG_CONSENT_GIVEN or LG_CONSENT_WITHHELD",
-                               (unsigned)options->consent);
-    uint32_t known = LG_DELIVERY_UNKNOWN_IN_LAUNCH;
-#define END(identifier, value, name) known |= UINT32_C(1) << (value);
-    LG_END_TABLE(END)
-#undef END
-    if (options->ends & ~known || options->ends & LG_DELIVERY_END(LG_END_RUNNING))
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: ends is %#x, which has bits that are not LG_DELIVERY_END() of an end", options->ends);
-    if (options->keep_reports > KEEP_REPORTS_MAX)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: keep_reports is %u; it must be at most %u", options->keep_reports, KEEP_REPORTS_MAX);
-    if (options->keep_bytes && options->keep_bytes < KEEP_BYTES_MIN)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: keep_bytes is %llu; it must be 0 or at least %u", (unsigned long long)options->keep_bytes,
-                               KEEP_BYTES_MIN);
-    if (options->keep_bytes > INT64_MAX)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: keep_bytes is %llu; it must be at most %lld", (unsigned long long)options->keep_bytes,
-                               (long long)INT64_MAX);
-    if (options->brief > 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: brief is %u; it must be 0 or 1", options->brief);
-    if (options->keep_home > 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: keep_home is %u; it must be 0 or 1", options->keep_home);
-    return LG_OK;
-}
-
 lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg__delivery_config *ret_config, struct lg__problem *problem)
 {
     lg_delivery_options own = LG_DELIVERY_OPTIONS_INIT, *const options = &own;
-    const char *wrong = lg__given_take(options, sizeof *options, given);
-    if (wrong)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: lg_delivery_options: %s", wrong);
+    char wrong[LG__GIVEN_WRONG_BYTES];
+    if (!lg__given_take(&lg__given_delivery_options, options, given, wrong))
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: %s", wrong);
     struct lg__delivery_config config = { .target = options->target };
-    lg_status status = check_numbers(options, problem);
-    if (status == LG_OK)
-        status = take_endpoint(options, &config, problem);
+    lg_status status = take_endpoint(options, &config, problem);
     if (status == LG_OK)
         status = take_paths(options, &config, problem);
     if (status != LG_OK)
         return status;
-    config.ends = options->ends ? options->ends : LG_DELIVERY_ENDS;
-    config.keep_reports = options->keep_reports ? options->keep_reports : KEEP_REPORTS;
-    config.keep_bytes = options->keep_bytes ? options->keep_bytes : KEEP_BYTES;
+    config.ends = options->ends;
+    config.keep_reports = options->keep_reports;
+    config.keep_bytes = options->keep_bytes;
     config.brief = options->brief;
     config.keep_home = options->keep_home;
     *ret_config = config;

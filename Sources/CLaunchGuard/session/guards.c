@@ -207,8 +207,8 @@ static lg_status start_guards(lg_session *session, const lg_guard_options *optio
     if (is_started)
         return LG_ERR_ALREADY;
     open_once(session);
-    lg__site_open(session->host.run.guards, options->budget ? options->budget : LG_GUARD_BUDGET);
-    lg__switch_set_policy(LG_GUARDS_ALL, options->policy ? options->policy : LG_GUARD_FATAL);
+    lg__site_open(session->host.run.guards, options->budget);
+    lg__switch_set_policy(LG_GUARDS_ALL, options->policy);
     teller.on_event = options->on_event;
     teller.user = options->user;
     teller.quiet = options->quiet;
@@ -216,20 +216,19 @@ static lg_status start_guards(lg_session *session, const lg_guard_options *optio
     if ((teller.on_event || !teller.quiet) && !lg__callback_detach(tell_events, (void *)(uintptr_t)mine, true))
         return LG_ERR_SYSTEM;
     is_started = true;
-    return set_classes(session, options->classes ? options->classes : LG_GUARDS_DEFAULT);
+    return set_classes(session, options->classes);
 }
 
 lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
 {
-    lg_guard_options own = { .size = sizeof own };
+    static const lg_guard_options none = { .size = sizeof none };
+    lg_guard_options own = none;
     lg_status status = check_guarded(session);
     if (status != LG_OK)
         return status;
-    const char *wrong = options ? lg__given_take(&own, sizeof own, options) : NULL;
-    options = &own;
-    if (wrong || !are_classes(options->classes) || (options->policy && !is_policy(options->policy)) ||
-        options->budget > 1000000 || options->quiet > 1)
+    if (!lg__given_take(&lg__given_guard_options, &own, options ? options : &none, NULL))
         return LG_ERR_OPTION;
+    options = &own;
     if (session->host.simulated)
         return LG_OK;
     /* not under the lock: the loader has one of its own */
@@ -291,7 +290,7 @@ lg_status lg_guard_set_lists(lg_session *session, const lg_guard_lists *lists)
     if (status != LG_OK)
         return status;
     lg_guard_lists own = LG_GUARD_LISTS_INIT;
-    if (lists && lg__given_take(&own, sizeof own, lists))
+    if (lists && !lg__given_take(&lg__given_guard_lists, &own, lists, NULL))
         return LG_ERR_OPTION;
     if (session->host.simulated)
         return LG_OK;

@@ -9,8 +9,6 @@
 
 /* Names in a state directory that a role's folder cannot have, beside "runs". */
 #define LEDGER "ledger.lg"
-#define KEEP_RUNS 32u
-#define KEEP_BYTES (UINT64_C(64) << 20)
 
 /* Checks an app_id or a role: both become names of folders. */
 static bool good_app_id(const char *id)
@@ -27,22 +25,6 @@ static bool good_folder(const char *name)
     return good_app_id(name) && strcmp(name, "runs") != 0 && strncmp(name, LEDGER, strlen(LEDGER)) != 0;
 }
 
-/* An option that is a number: 0 is the default, anything else lies between two bounds. */
-struct number {
-    const char *name;
-    uint32_t given, normal, least, most;
-    uint32_t *to;
-};
-
-static lg_status take_number(const struct number *number, struct lg__problem *problem)
-{
-    if (number->given && (number->given < number->least || number->given > number->most))
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: %s is %u; it must be 0 or between %u and %u", number->name, number->given,
-                               number->least, number->most);
-    *number->to = number->given ? number->given : number->normal;
-    return LG_OK;
-}
-
 lg_status lg__options_take(struct lg_session *session, const lg_options *options)
 {
     struct lg__problem *problem = &session->host.problem;
@@ -55,33 +37,15 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
         return lg__problem_say(problem, LG_ERR_OPTION,
                                "lg_start: role must have 1 to %d letters, digits, '.', '-' or '_', and must neither start with '.' or \"" LEDGER
                                "\" nor be \"runs\"", LG_NAME_MAX);
-    const struct number numbers[] = {
-        { "deadline_ms", options->deadline_ms, 3000, 100, 60000, &session->deadline_ms },
-        { "handler_ms", options->handler_ms, 30000, 100, 3600000, &session->handler_ms },
-        { "ring_bytes", options->ring_bytes, 262144, 4096, 16777216, &session->sizes.ring_bytes },
-        { "stack_bytes", options->stack_bytes, 131072, 4096, 16777216, &session->sizes.stack_bytes },
-        { "thread_limit", options->thread_limit, 64, 1, LG__THREADS_MAX, &session->sizes.threads },
-        { "hang_launching_ms", options->hang_launching_ms, 2000, 100, 3600000, &session->hang_launching_ms },
-        { "hang_running_ms", options->hang_running_ms, 5000, 100, 3600000, &session->hang_running_ms },
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        lg_status status = take_number(&numbers[i], problem);
-        if (status != LG_OK)
-            return status;
-    }
-    const uint32_t leave_out = LG_LEAVE_OUT_MESSAGES | LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS;
-    if (options->leave_out & ~leave_out)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: leave_out is %#x, which has bits that are not LG_LEAVE_OUT_*", options->leave_out);
-    if (options->keep_stderr > 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_stderr is %u; it must be 0 or 1", options->keep_stderr);
-    if (options->keep_first > 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_first is %u; it must be 0 or 1", options->keep_first);
-    if (options->spare_walk > 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: spare_walk is %u; it must be 0 or 1", options->spare_walk);
-    if (options->capture > LG_CAPTURE_NONE)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: capture is %u; it must be 0 or LG_CAPTURE_NONE", options->capture);
-    if (options->keep_command_line > 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_command_line is %u; it must be 0 or 1", options->keep_command_line);
+    session->deadline_ms = options->deadline_ms;
+    session->handler_ms = options->handler_ms;
+    session->hang_launching_ms = options->hang_launching_ms;
+    session->hang_running_ms = options->hang_running_ms;
+    session->sizes.ring_bytes = options->ring_bytes;
+    session->sizes.stack_bytes = options->stack_bytes;
+    session->sizes.threads = options->thread_limit;
+    session->keep_runs = options->keep_runs;
+    session->keep_bytes = options->keep_bytes;
     session->leave_out = options->leave_out;
     session->keep_stderr = options->keep_stderr;
     session->spare_walk = options->spare_walk;
@@ -96,8 +60,6 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
     snprintf(session->app_id, sizeof session->app_id, "%s", options->app_id);
     snprintf(session->role, sizeof session->role, "%s", options->role ? options->role : "");
     snprintf(session->app_version, sizeof session->app_version, "%s", options->app_version ? options->app_version : "");
-    session->keep_runs = options->keep_runs ? options->keep_runs : KEEP_RUNS;
-    session->keep_bytes = options->keep_bytes ? options->keep_bytes : KEEP_BYTES;
     return LG_OK;
 }
 

@@ -60,7 +60,7 @@ lg_status lg__start_preloaded(const lg_options *options, const struct lg__preloa
  * session begins anew. */
 void lg__start_in_child(void);
 
-/* options.c: check the options and copy them into the session, with defaults. */
+/* options.c: check the texts of the options, and copy all into the session. */
 lg_status lg__options_take(struct lg_session *session, const lg_options *options);
 /* options.c: choose the state directory. */
 lg_status lg__options_directory(struct lg_session *session, const lg_options *options);

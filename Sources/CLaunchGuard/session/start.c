@@ -296,8 +296,9 @@ static lg_status start_session(struct lg_session *session, const lg_options *giv
     struct lg__identity identity;
     lg__clock_begin();
     lg__crc32c_init();
-    const char *wrong = lg__given_take(options, sizeof *options, given);
-    lg_status status = wrong ? lg__problem_say(&host->problem, LG_ERR_OPTION, "lg_start: lg_options: %s", wrong) : lg__options_take(session, options);
+    char wrong[LG__GIVEN_WRONG_BYTES];
+    lg_status status = lg__given_take(&lg__given_options, options, given, wrong) ? lg__options_take(session, options)
+                                                                                 : lg__problem_say(&host->problem, LG_ERR_OPTION, "lg_start: %s", wrong);
     if (status == LG_OK)
         status = lg__options_directory(session, options);
     if (status != LG_OK)

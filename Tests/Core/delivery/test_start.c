@@ -67,8 +67,8 @@ static void test_wrong_options(void **state)
     WRONG("agent_path is \"agent\"", o.agent_path = "agent");
     WRONG("ends is 0x2000", o.ends = 1u << 13);
     WRONG("consent is 3", o.consent = 3);
-    WRONG("keep_reports is 4097; it must be at most 4096", o.keep_reports = 4097);
-    WRONG("keep_bytes is 65535; it must be 0 or at least 65536", o.keep_bytes = 65535);
+    WRONG("keep_reports is 4097; it must be 0 or between 1 and 4096", o.keep_reports = 4097);
+    WRONG("keep_bytes is 65535; it must be 0 or between 65536 and", o.keep_bytes = 65535);
     WRONG("brief is 2", o.brief = 2);
     WRONG("keep_home is 2", o.keep_home = 2);
 }
