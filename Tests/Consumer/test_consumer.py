@@ -23,7 +23,7 @@ INTERPOSED = {"pthread_create", "sigaction", "signal", "bsd_signal", "ssignal", 
 TYPED_GUARDS = {"guard_checked.h", "guard_confine.h", "guard_handles.h", "guard_observers.h", "guard_plugin.h"}
 # The shared library of the core without its symbols: what each program loads. CONTRIBUTING.md says
 # when this may grow.
-CORE_BYTES_MOST = 354 * 1024
+CORE_BYTES_MOST = 344 * 1024
 REPAIRING, FINISHED = 2, 4  # phases of a launch, FORMAT.md
 
 
@@ -194,7 +194,7 @@ class Installed(unittest.TestCase):
                 self.assertEqual(needed(library), needs, "each program that links the library would pay for them")
 
     def test_size_of_the_library(self):
-        if "CMAKE_BUILD_TYPE:STRING=Debug" in (BUILD / "CMakeCache.txt").read_text():
+        if "CMAKE_BUILD_TYPE:STRING=Debug" in pathlib.Path(BUILD, "CMakeCache.txt").read_text():
             self.skipTest("the library is not built for size")
         copy = self.here / "stripped"
         run("strip", "-o", copy, self.library)
