@@ -27,7 +27,7 @@
         private typealias Owner = ManagedBuffer<Void, UInt8>
 
         /// Keeps the bytes, because a request for their address each time would cost a retain and a
-        /// release.
+        /// release. On the heap: a buffer in place is copied several times, which costs more.
         private var owner: Owner
         private var bytes: UnsafeMutablePointer<UInt8>
         private var count = 0

@@ -16,17 +16,18 @@ KEYS = ["Threads:", "Signals:", "After fork:", "Allocates:", "Durable:"]
 
 class Documents(unittest.TestCase):
     def test_readme_quotes_the_examples(self):
-        readme = (ROOT / "README.md").read_text()
-        quotes = re.findall(r"<!-- (\S+) -->\n```\w+\n(.*?)```", readme, re.S)
-        self.assertGreaterEqual(len(quotes), 2)
-        for path, text in quotes:
+        """Whole. Each has the lines that its heading promises; blank ones do not count."""
+        quotes = re.findall(r"## (\d+) lines of [^#]*?<!-- (\S+) -->\n```\w+\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+        self.assertEqual(len(quotes), 2)
+        for most, path, text in quotes:
             self.assertEqual(text, (ROOT / path).read_text(), f"README.md quotes {path} as it is not")
+            self.assertLessEqual(sum(map(bool, text.splitlines())), int(most), path)
 
     def test_the_pages_of_the_modules_quote_what_is_built(self):
         """Every block of a language stands in the file that the comment above it names, where the
         block may be indented."""
         quotes = 0
-        for page in sorted([*ROOT.glob("Sources/*/*.docc/**/*.md"), *ROOT.glob("docs/*.docc/*.md"), ROOT / "docs/COOKBOOK.md"]):
+        for page in sorted([*ROOT.glob("Sources/*/*.docc/**/*.md"), *ROOT.glob("docs/*.docc/*.md"), ROOT / "docs/COOKBOOK.md", ROOT / "docs/GUIDE.md"]):
             for path, language, text in re.findall(r"(?:<!-- (\S+) -->\n)?```(\w*)\n(.*?)```\n", page.read_text(), re.S):
                 if language and language != "console":  # what commands print: test_cookbook.py
                     quotes += 1
@@ -78,20 +79,26 @@ class Documents(unittest.TestCase):
                 for name in re.findall(r"test_\w+", names):
                     self.assertRegex(text, rf"void {name}\(|def {name}\(", f"{file} has no {name}")
 
-    def test_the_page_for_those_from_elsewhere_names_what_is_there(self):
-        """docs/FROM-OTHERS.md: every function, constant, option and command of ours."""
-        page = (ROOT / "docs/FROM-OTHERS.md").read_text()
+    def test_the_pages_for_those_from_elsewhere_name_what_is_there(self):
+        """docs/FROM-*.md: every function, constant, option, method and command of ours."""
         headers = "".join(path.read_text() for path in (ROOT / "include/launchguard").glob("*.h"))
-        ours = set(re.findall(r"`(lg_\w+)\(\)`|`(LG_\w+)`", page))
-        self.assertGreater(len(ours), 10)
-        for name in {"".join(pair) for pair in ours} | {"state_directory", "app_version", "keep_first", "keep_stderr", "on_report", "capture"}:
-            self.assertRegex(headers, r"\b%s\b" % name)
-            self.assertIn(name, page)
+        swift = "".join(path.read_text() for path in (ROOT / "Sources/LaunchGuard").glob("*.swift"))
         manual = "".join(path.read_text() for path in (ROOT / "docs/man").glob("*")).replace("\\", "")
-        for command in set(re.findall(r"`launchguard ([a-z]+)", page)):
-            self.assertRegex(manual, r"\b%s\b" % command)
-        for name in set(re.findall(r"export --format (\w+)", page)):
-            self.assertIn("| `%s` |" % name, (ROOT / "docs/EXPORT.md").read_text())
+        options = {"OTHERS": ["state_directory", "app_version", "keep_first", "keep_stderr", "on_report", "capture"],
+                   "PHONES": ["on_report", "report_after", "repair_after", "window_ms", "in_launch"]}
+        for name, ours in options.items():
+            page = (ROOT / f"docs/FROM-{name}.md").read_text()
+            named = re.findall(r"`(lg_\w+)\(\)|`(lg_\w+)\.|`(LG_\w+)`", page)
+            self.assertGreater(len(named), 10)
+            for word in {"".join(words) for words in named} | set(ours):
+                self.assertRegex(headers, r"\b%s\b" % word)
+                self.assertIn(word, page)
+            for method in re.findall(r"`(?:launch|session)\.(\w+)", page):
+                self.assertRegex(swift, r"public [^\n]*(?:func|var|let) %s\b" % method)
+            for command in set(re.findall(r"`launchguard ([a-z]+)", page)):
+                self.assertRegex(manual, r"\b%s\b" % command)
+            for form in set(re.findall(r"export --format (\w+)", page)):
+                self.assertIn("| `%s` |" % form, (ROOT / "docs/EXPORT.md").read_text())
 
     def test_the_tests_of_the_limits_of_guards_are_there(self):
         """docs/GUARDS.md names a test for every limit: `test_program`, `test_name` or a suite."""
@@ -152,6 +159,11 @@ class Documents(unittest.TestCase):
         for function in functions:
             self.assertRegex(whole, r"(?m)^[a-zA-Z_][^;=\n]*[ *(]%s\)?\(" % function, f"{function}() is not there")
 
+    def test_internal_names_are_there(self):
+        there = {name for path in (ROOT / "Sources/CLaunchGuard").glob("*/*.[ch]") for name in re.findall(r"\blg__\w+", path.read_text())}
+        for document in DOCUMENTS:
+            self.assertLessEqual(set(re.findall(r"`(lg__[a-z_]+)\b", document.read_text())), there, document.name)
+
     def test_every_test_program_has_its_line(self):
         """Tests/README.md names each program once, and nothing else."""
         listed, folder = [], ""
@@ -171,9 +183,19 @@ class Documents(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for document in DOCUMENTS:
-            for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+            for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", document.read_text()):
                 if not target.startswith("http"):
-                    self.assertTrue((document.parent / target).exists(), f"{document.name}: {target}")
+                    page = document.parent / target if target else document
+                    self.assertTrue(page.exists(), f"{document.name}: {target}")
+                    heads = re.findall(r"^#+ (.*)", page.read_text(), re.M) if anchor else []
+                    self.assertTrue(not anchor or anchor in [re.sub(r"[^\w\- ]", "", head).lower().replace(" ", "-") for head in heads],
+                                    f"{document.name}: {target}#{anchor}")
+
+    def test_every_page_can_be_found(self):
+        """From README.md or docs/GUIDE.md."""
+        found = (ROOT / "README.md").read_text() + (ROOT / "docs/GUIDE.md").read_text()
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+            self.assertTrue(page.name == "README.md" or re.search(r"\]\((?:\w*/|\.\./)?%s\b" % re.escape(page.name), found), page.name)
 
 
 if __name__ == "__main__":

@@ -356,7 +356,7 @@ class Parts(BothReaders):
             path = self.made(how)
             whole, clean = pathlib.Path(path).read_bytes(), python_reader(path)
             record, threads, stacks = (page.File(path).sections[kind] for kind in (4, 6, 7))
-            stages = {stage: record[0] + at for stage, at in ((5, 10624), (6, 10560), (7, 20480))}
+            stages = {stage: record[0] + struct.unpack_from("<I", whole, record[0] + 24 * stage)[0] for stage in (5, 6, 7)}
             regions = [(record[0] + 24 * 5, 72, ""), (stages[5], 160, "messages"), (stages[6], 32, ""), (stages[7], 600, "process"),
                        (threads[0], 64, ""), (threads[0] + 64, 500, ""), (threads[0] + 64 + 1232, 1232, ""), (stacks[0], 300, "memory")]
             kinds = {"same": 0, "part": 0, "all": 0}
@@ -381,7 +381,7 @@ class Parts(BothReaders):
         path = self.made("some")
         whole = pathlib.Path(path).read_bytes()
         record, threads, stacks = (page.File(path).sections[kind][0] for kind in (4, 6, 7))
-        blocks = {5: record + 10624, 7: record + 20480}
+        blocks = {stage: record + struct.unpack_from("<I", whole, record + 24 * stage)[0] for stage in (5, 7)}
         for at, value, where in (
                 (blocks[5] + 4, 9, 5), (blocks[5] + 8, 6001, 5), (blocks[5] + 20, 2**32 - 1, 5), (blocks[5] + 24, 2**32 - 1, 5),
                 (blocks[7] + 256, 48865, 7), (blocks[7] + 256, 2**32 - 1, 7), (blocks[7] + 256, 2000, 7),

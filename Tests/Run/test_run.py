@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A program under `launchguard run` is given what it is given without it, gets each signal once,
-ends as without it, and is recorded. The tool is built by Swift: `make test-swift` runs this."""
+ends as without it, and is recorded."""
 import argparse
 import os
 import pathlib

@@ -203,7 +203,8 @@ static bool leave_watch_walk(const struct arrival *at)
     return false;
 }
 
-/* Something else than a crash. The first claim that holds has done all there is to do. */
+/* Something else than a crash. The first claim that holds has done all there is to do. The first
+ * part of the header is committed before: a filter may end the process at a call of ours here. */
 static bool is_claimed(struct arrival *at)
 {
     return drop_further(at) ||        /* sent over and over: the kernel would stack up handlers */

@@ -33,6 +33,7 @@ void lg__thread_capture(struct lg__thread *slot, const void *ucontext)
     slot->register_count = lg__arch_registers(ucontext, slot->registers);
     lg__altstack_bounds(&slot->stack_low, &slot->stack_high);
     lg__os_thread_name(slot->name);
+    /* since the thread began: until a second reading the thread stands still */
     slot->cpu_ns = lg__os_thread_cpu_ns(0);
     commit(slot);
 }

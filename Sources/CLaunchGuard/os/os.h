@@ -186,7 +186,8 @@ void lg__os_close_ours(int file, uint64_t identity);
 /* Move a descriptor beyond the standard ones, which a program may have been started without: its
  * output is not for us. Negative numbers stay as they are. Handler. */
 int lg__os_file_beyond(int file);
-/* From now on: beyond all numbers below this one. */
+/* From now on: beyond all numbers below this one. Shells and daemons use the low ones as they like,
+ * and hand some on by number. */
 void lg__os_files_from(int number);
 /* Size of a file in a directory, 0 for any failure. Handler. */
 uint64_t lg__os_file_size(int directory, const char *path);

@@ -11,7 +11,8 @@
 #include "session/session.h"
 
 /* Far from the limit it looks every second; in the last quarter before the mark more often, for
- * memory can be eaten fast. */
+ * memory can be eaten fast. It looks by itself: memory.pressure does not exist everywhere,
+ * memory.events comes after the fact, and the thresholds of version 1 count cached files. */
 #define PAUSE_NS UINT64_C(1000000000)
 #define PAUSE_NEAR_NS UINT64_C(200000000)
 

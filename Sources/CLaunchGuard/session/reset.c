@@ -1,4 +1,5 @@
-/* lg_launch_reset(): the ledger of a program that does not run, written from outside. */
+/* lg_launch_reset(): the ledger of a program that does not run, written from outside. It is refused
+ * while the program lives: the primary works on a copy, and would overwrite the change. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

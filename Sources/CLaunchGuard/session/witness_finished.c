@@ -1,5 +1,6 @@
 /* lg_witness_finished(): a supervisor marks the launch of a living process as finished. The mark is
- * the one that the program itself leaves by lg_launch_finished(). */
+ * the one that the program itself leaves by lg_launch_finished(). No thread in the program waits
+ * for it, since a program that calls setns() or fork() may have one thread only. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -266,8 +266,9 @@ static bool take_lane(struct lg__ring_writer *writer, uint64_t before, pid_t tid
     return true;
 }
 
-/* A lane for the calling thread: its own, an unused one, or one whose thread is dead; else the
- * shared one. Entries stay. */
+/* A lane for the calling thread: its own, an unused one, or one whose thread is dead, as the kernel
+ * says (a destructor of thread-local data does not run at every end); else the shared one. Entries
+ * stay. */
 static __attribute__((noinline)) void find_lane(const struct lg__ring *ring)
 {
     enum { HAS, UNUSED, DEAD, ROUNDS };

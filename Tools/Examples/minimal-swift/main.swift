@@ -1,27 +1,19 @@
-// The smallest protected program in Swift.
 import LaunchGuard
 
 actor Documents {
-    private(set) var names: [String] = []
-
-    func open() throws { names.append("notes") }  // The code that usually crashes at the start.
+    func open() throws {}  // The code that usually crashes at the start.
     func clearCache() throws {}
 }
 
 let documents = Documents()
 // From here on a crash leaves a record.
 let session = try Session.start(appID: "org.example.minimal", version: "1.0")
-
 let launch = session.makeLaunch("main")
 // After two launch crashes in a row.
 launch.addRepair("clear cache", impact: 10) { try await documents.clearCache() }
 // Never left out, but held while a repair runs.
-launch.addTask("open documents", options: .essential) {
-    try await documents.open()
-} onProtect: {
-    print("one moment, please")
-}
+launch.addTask("open documents", options: .essential) { try await documents.open() }
 try await launch.begin()
 
-session.log(.info, "ready, \(await documents.names.count) documents")  // A breadcrumb.
+session.log(.info, "ready")  // A breadcrumb.
 launch.finish()

@@ -90,7 +90,8 @@ static inline void lg_shim_become(const lg_shim_program *program, const lg_shim_
     execve(shell[0], shell, program->environment);
 }
 
-/* Start a program. Returns 0, or the system's error number of its exec. */
+/* Start a program. Returns 0, or the system's error number of its exec. Not by posix_spawn(), which
+ * can neither let a signal be ignored again nor end the program with its parent. */
 static inline int lg_shim_start_program(const lg_shim_program *program, const lg_shim_signals *given, pid_t *ret_process)
 {
     volatile int error = 0;

@@ -206,7 +206,7 @@ private struct RecordedDeath {
         try write(littleEndian(value), at: try start(ofSection: 2) + offset)
     }
 
-    /// Where a section begins, by the header: docs/FORMAT.md, section 2.
+    /// Where a section begins, by the header: docs/FORMAT.md, section 3.
     func start(ofSection kind: UInt32) throws -> UInt64 {
         let header = try Data(contentsOf: URL(filePath: path)).prefix(512)
         func number<Number: FixedWidthInteger>(at place: Int) -> Number {

@@ -2,7 +2,7 @@ import LaunchGuard
 import LaunchGuardLogging
 import LaunchGuardService
 
-// The uses that the README shows, with the protocols of the packages that are not there.
+// The uses that the guide shows, with the protocols of the packages that are not there.
 protocol LogHandler {}
 protocol Service {}
 

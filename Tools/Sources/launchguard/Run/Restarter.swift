@@ -14,7 +14,8 @@ struct Restarter {
     let messages: RunMessages
 
     /// Until the program ends well, is asked to end, or is given up. Ends this process as the
-    /// program ended last.
+    /// program ended last. A halted program ends with 0, and the ledger says that it is halted: a
+    /// status of its own could be one of the program's.
     func run() throws(RunError) -> Never {
         var isFirst = true
         while true {
