@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// What programs link. The tool, the examples and the benchmarks are the package in Tools.
+// The libraries for programs. The tool, the examples and the benchmarks are the package in Tools.
 let package = Package(
     name: "LaunchGuard",
     platforms: [.macOS(.v15)],
@@ -34,7 +34,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // The C interface. On Linux the core is behind it, elsewhere a shell that protects nothing.
+        // The C interface. On Linux it leads to the core, elsewhere to a shell that protects
+        // nothing.
         .target(
             name: "CLaunchGuard",
             dependencies: [.target(name: "CLaunchGuardCore", condition: .when(platforms: [.linux]))],
@@ -103,7 +104,7 @@ let package = Package(
         // Reading reports: the model, its texts, its page and its exports.
         .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
 
-        // What the tests wait with, and what they draw.
+        // Waits and random numbers for the tests.
         .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
         .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread", "TestSupport"], path: "Tests/main-actor-probe", swiftSettings: strict),

@@ -14,7 +14,7 @@
 #define BATCH 20000u
 #define THREADS 2
 
-/* Each thread has its own: what is measured is the guard, not the sharing of data. */
+/* Each thread has its own: the benchmark measures the guard, not the sharing of data. */
 struct work {
     int32_t numbers[64];
     int32_t sum;

@@ -175,7 +175,7 @@ static int less(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Of the rounds that have a value. */
+/* Summary of the rounds that have a value. */
 struct summary {
     double least, quartile, median, third_quartile;
 };

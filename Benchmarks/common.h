@@ -66,8 +66,8 @@ void print_line(const struct series *series, const struct series *floor);
 /* A line for a candidate that cannot be measured here. */
 void print_missing(const char *name, const char *reason);
 
-/* What was aimed at, beside what was measured: NAN where there is nothing to compare. Nothing
- * depends on the answer. */
+/* The target beside the measured value: NAN where there is nothing to compare. Nothing depends on
+ * the answer. */
 void print_targets_head(void);
 void print_target(const char *name, double measured, const char *unit, double limit, bool at_least);
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* What is not measured: the paths. */
+/* Prepare the paths, which are not measured. */
 void floor_prepare(const char *directory);
 
 /* `make`: make the directory, one inside, and the files first. */

@@ -1,4 +1,4 @@
-// A handler around Boost's safe_dump_to(), which writes addresses to a file: here the file behind
+// A handler around Boost's safe_dump_to(), which writes addresses to a file: here the file after
 // standard error.
 #include "scene.h"
 

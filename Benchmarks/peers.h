@@ -48,7 +48,7 @@ int peer_rounds(enum peer peer, int rounds);
 /* One crash: `what` is "fault", "smash", "jump", "frame" or "lock". */
 struct peer_end peer_crash(enum peer peer, int depth, int threads, const char *what, unsigned limit_ms);
 
-/* Of the last crash: the results of the program, and its standard error. */
+/* Results of the program in the last crash, and its standard error. */
 extern struct scene_shared *peer_shared;
 extern int peer_output;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the library that is preloaded costs: Benchmarks/preload.py BUILD_DIR [--rounds N]
+"""The cost of the preloaded library: Benchmarks/preload.py BUILD_DIR [--rounds N]
 
 BUILD_DIR has launchguard-preload.so and the program preload-ways of Tests/Preload. In each round
 every program runs once without the library and once with it, in an order that is drawn anew.

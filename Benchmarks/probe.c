@@ -114,7 +114,7 @@ static double time_many(void (*call)(void), unsigned count)
     return series_median(&series);
 }
 
-/* A number behind a word in a file of /proc. */
+/* A number after a word in a file of /proc. */
 static double number_in(const char *path, const char *word)
 {
     static char text[8192];

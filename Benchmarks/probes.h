@@ -26,7 +26,7 @@ double probe_instructions(enum build build, const char *function, const char *di
  * file system takes several times as long to make one. */
 void history_make(enum build build, const char *directory, unsigned count, unsigned full);
 
-/* Of the newest ended run there, in KiB on disk. */
+/* Size of the newest ended run there, in KiB on disk. */
 double history_newest_kib(const char *directory);
 
 #endif

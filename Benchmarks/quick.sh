@@ -1,5 +1,5 @@
 #!/bin/sh
-# Build what is needed, then measure start, crash and weight, beside their floors, in under a
+# Build the programs, then measure start, crash and weight, beside their floors, in under a
 # minute. Benchmarks/quick.sh [BUILD_DIR [ROUNDS [TABLE...]]], as of run.sh
 set -eu
 cd "$(dirname "$0")/.."

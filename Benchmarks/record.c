@@ -14,7 +14,7 @@ static bool in_scene(uint64_t address)
     return address >= peer_shared->begin && address < peer_shared->end;
 }
 
-/* As numbers behind "0x" in text, or as words in a file of addresses. */
+/* As numbers after "0x" in text, or as words in a file of addresses. */
 static unsigned frames_of_output(void)
 {
     static char output[1 << 20];

@@ -27,7 +27,7 @@ static void (*const volatile calls[512])(unsigned) = { ALL(LIST) };
     } while (0)
 
 /* The comment in the assembler text keeps the compiler from merging equal functions. Its place
- * behind the call prevents a tail call. */
+ * after the call prevents a tail call. */
 #define DEFINE(name)                               \
     IN_SCENE void name(unsigned depth)             \
     {                                              \

@@ -27,8 +27,8 @@ if(launchguard_libraries)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/LaunchGuardConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/LaunchGuardConfigVersion.cmake
             DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/LaunchGuard)
 
-    # Relative to the file itself: the installed tree may be moved. What the static library needs is
-    # always said where there is no other.
+    # Relative to the file itself: the installed tree may be moved. The needs of the
+    # static library are always there if it is the only one.
     file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
     set(pc_static "-pthread -ldl -Wl,--eh-frame-hdr")
     set(pc_libraries "-llaunchguard")

@@ -14,5 +14,5 @@ endforeach()
 set(CMAKE_C_FLAGS_INIT "-idirafter ${kernel}")
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 
-# Of the tests: no shared library, no plugin, no C++, no libunwind.
+# Tests run without shared library, plugin, C++ and libunwind.
 set(LAUNCHGUARD_MUSL ON)

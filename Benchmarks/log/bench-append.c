@@ -83,7 +83,7 @@ static const struct {
 
 static void print_kept(void)
 {
-    printf("\nKept of %d entries of 40 bytes after SIGKILL right behind the last call, least and most of %d kills\n", KILLED_AFTER, KILLS);
+    printf("\nKept of %d entries of 40 bytes after SIGKILL right after the last call, least and most of %d kills\n", KILLED_AFTER, KILLS);
     for (size_t row = 0; row < sizeof killed / sizeof killed[0]; row++) {
         enum candidate candidate = killed[row].candidate;
         const char *name = killed[row].name ? killed[row].name : candidate_name(candidate);

@@ -105,8 +105,8 @@ static bool run_and_kill(enum candidate candidate, const char *mode, const char 
     char *arguments[] = { (char *)candidate_program(candidate), (char *)mode, (char *)directory, "die", descriptor, number, NULL };
     bool started = posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ) == 0;
     close(pipes[1]);
-    struct pollfd told = { .fd = pipes[0], .events = POLLIN };
-    bool returned = started && poll(&told, 1, LIMIT_MS) == 1 && (told.revents & POLLIN) && read(pipes[0], &byte, 1) == 1;
+    struct pollfd ready = { .fd = pipes[0], .events = POLLIN };
+    bool returned = started && poll(&ready, 1, LIMIT_MS) == 1 && (ready.revents & POLLIN) && read(pipes[0], &byte, 1) == 1;
     close(pipes[0]);
     if (started) {
         kill(pid, SIGKILL);

@@ -10,7 +10,7 @@ struct writer {
     const char *mode; /* the program's first argument; NULL ends the list */
     void (*open)(const char *directory);
 
-    /* Append level, time, thread and the text: TEXT_BYTES bytes, and a NUL behind them. A mode that
+    /* Append level, time, thread and the text: TEXT_BYTES bytes, and a NUL after them. A mode that
      * formats four arguments of its own does not use the text. */
     void (*append)(const char *text);
 

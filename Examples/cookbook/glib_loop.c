@@ -9,7 +9,7 @@ static gboolean beat(gpointer session) {
     return G_SOURCE_CONTINUE;
 }
 
-/* What GLib would only print goes to the ring log as well. */
+/* Messages that GLib would only print go to the ring log as well. */
 static GLogWriterOutput log_both(GLogLevelFlags level, const GLogField *fields, gsize count, gpointer session) {
     for (gsize i = 0; i < count; i++)
         if (strcmp(fields[i].key, "MESSAGE") == 0)

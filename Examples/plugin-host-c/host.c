@@ -20,7 +20,7 @@
 static lg_session *session;
 static struct plugin *plugin;
 static char directory[3000];
-static lg_confinement *screen; /* What belongs to the first thread. */
+static lg_confinement *screen; /* Calls that belong to the first thread. */
 static struct host host;
 
 /* ---- ways to misbehave ---- */
@@ -232,7 +232,7 @@ int main(int count, char **arguments) {
     else
         for (size_t i = 0; i < WAYS; i++)
             ways[i].run();
-    lg_stop(session); /* Tells what was not told yet. */
+    lg_stop(session); /* Reports the remaining events. */
     printf("the host is well\n");
     return result;
 }

@@ -9,7 +9,7 @@ static const char *title(void) {
 }
 
 static size_t choose(size_t colours) {
-    return colours << 40; /* Of another program. */
+    return colours << 40; /* Code of another program. */
 }
 
 static int rate(void) {

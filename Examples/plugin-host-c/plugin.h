@@ -1,4 +1,4 @@
-/* What the host and its plugins know of each other. */
+/* The interface between the host and its plugins. */
 #ifndef PLUGIN_H
 #define PLUGIN_H
 

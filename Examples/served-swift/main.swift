@@ -5,7 +5,7 @@ import LaunchGuardService
 import Logging
 import ServiceLifecycle
 
-// What LaunchGuard itself says, for example how the last run ended, goes to swift-log.
+// LaunchGuard's own messages, for example the end of the last run, go to swift-log.
 var configuration = Session.Configuration(appID: "org.example.served")
 configuration.onLog = LaunchGuardLogHandler.forward()
 let session = try Session.start(configuration)

@@ -1,5 +1,5 @@
 /* The faults of guarded arrays, arithmetic and ranges. The operations are in the public header, and
- * come here when they cannot be done. */
+ * call these functions when they meet a fault. */
 #include "launchguard/guard_checked.h"
 
 #include "guards.h"

@@ -84,7 +84,7 @@ static struct work *take(lg_confinement *confinement)
     return work;
 }
 
-/* Whether the first piece of work waits too long. *ret_tell: nobody was told so far. */
+/* Whether the first piece of work waits too long. *ret_tell: it was not reported so far. */
 static bool is_late(lg_confinement *confinement, bool *ret_tell)
 {
     const bool is = confinement->first && now_ns() - confinement->first->since_ns > confinement->wait_ns;
@@ -95,7 +95,7 @@ static bool is_late(lg_confinement *confinement, bool *ret_tell)
 
 /* ---- running ---- */
 
-/* Before it runs nothing is left to do: it may not return. */
+/* Finish all other work before it runs, as it may not return. */
 static void run(struct work *work)
 {
     const struct work it = *work;
@@ -146,7 +146,7 @@ static lg_status wait_for_home(lg_confinement *confinement, void (*function)(voi
         tell_late(confinement, waiting);
     if (is_full) {
         free(work);
-        /* The site of the caller has told that it calls; this one is the work that is lost. */
+        /* The caller's site has its event; this event is about the work that is lost. */
         claim(confinement, (const void *)(uintptr_t)function, "a call of \"%s\" is lost: %u wait already", waiting);
         return LG_ERR_LIMIT;
     }

@@ -1,5 +1,5 @@
 /* Tables of functions with gaps. A function that is missing is an entry of precompiled code, with a
- * number; the call of an entry asks here what becomes of it. */
+ * number; each call of an entry is decided here. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>

@@ -107,7 +107,7 @@ static const char *fault_of(const lg_handles *handles, lg_handle handle, bool is
     return is_release ? "is released twice in" : "is used after its release in";
 }
 
-/* What the call gives in place of the object. */
+/* The result of the call in place of the object. */
 static void *claim(const lg_handles *handles, lg_handle handle, bool is_release, const void *site)
 {
     char text[LG_GUARD_TEXT_MAX + 1], number[20];

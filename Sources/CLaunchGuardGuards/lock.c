@@ -1,6 +1,7 @@
-/* One lock for what typed guards keep on ordinary threads. It is held for a few steps only, never
- * while code of the program runs, and never while a fault is told: that may end in a handler of the
- * program which leaves by longjmp(). A fork waits for it, so that a child finds it free. */
+/* One lock for the data of typed guards on ordinary threads. A thread holds it for a few steps,
+ * never while code of the program runs, and never while a fault is reported: a report may end in a
+ * handler of the program which leaves by longjmp(). A fork takes the lock, so that a child finds it
+ * free. */
 #include "guards.h"
 
 #include <pthread.h>

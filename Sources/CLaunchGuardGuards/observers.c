@@ -120,7 +120,7 @@ static uint32_t take_owner(void)
     return owner_count++;
 }
 
-/* ---- faults, told without the lock ---- */
+/* ---- faults, reported without the lock ---- */
 
 static bool claim(const void *site, const lg_observers *list, lg_owner owner, const char *fault)
 {
@@ -253,7 +253,7 @@ size_t lg_observers_post(lg_observers *list, const void *event)
     if (!list)
         return 0;
     lg__lock_take();
-    const uint64_t last = list->last_serial; /* what a callback adds is for the next event */
+    const uint64_t last = list->last_serial; /* a callback may add observers, for the next event */
     for (size_t next = 0; next < list->count && list->all[next].serial <= last;) {
         const struct observer observer = list->all[next];
         const bool is_dead = !living(observer.owner);

@@ -39,7 +39,7 @@ static size_t measure(const uint8_t *at, size_t left, bool *ret_whole)
     return size;
 }
 
-/* What a decoder that trusts its text makes of it. */
+/* The result of a decoder that trusts its text. */
 static uint32_t trust(const uint8_t *text, size_t *at)
 {
     const uint8_t first = text[*at];

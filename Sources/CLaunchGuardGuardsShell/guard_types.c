@@ -1,4 +1,4 @@
-/* Guarded types without their guards: what is checked is done, and a handle is the pointer. */
+/* Guarded types without their guards: operations run unchecked, and a handle is the pointer. */
 #ifndef LG_CORE
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include <pthread.h>
@@ -195,7 +195,7 @@ size_t lg_observers_post(lg_observers *observers, const void *event)
     size_t called = 0, left = 0;
     pthread_mutex_lock(&lock);
     for (const struct observer *at = observers ? observers->first : NULL; at; at = at->next)
-        left++; /* what a callback adds comes behind them */
+        left++; /* observers that a callback adds come after these */
     for (const struct observer *at = left ? observers->first : NULL; left; at = at->next, left--) {
         const struct observer observer = *at;
         if (!observer.callback)

@@ -11,7 +11,7 @@ struct lg_session {
 
 static struct lg_session the_session = { "" };
 
-/* What every call with a session returns. */
+/* The result of every call with a session. */
 static lg_status nothing(const lg_session *session)
 {
     return session ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;

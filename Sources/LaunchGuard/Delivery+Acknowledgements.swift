@@ -8,7 +8,7 @@ extension Delivery {
 
         let source: DeliveryBroadcast
 
-        /// Start an iteration, which begins with the reports that were told before in this run.
+        /// Start an iteration, which begins with the reports acknowledged before in this run.
         public func makeAsyncIterator() -> Iterator {
             Iterator(base: source.subscribe().makeAsyncIterator())
         }

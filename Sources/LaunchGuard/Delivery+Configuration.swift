@@ -48,13 +48,13 @@ extension Delivery {
 
     /// Whether reports may leave the machine. C: `lg_consent`.
     public enum Consent: String, Sendable, Codable, CaseIterable {
-        /// They may.
+        /// Reports may leave the machine.
         case given
-        /// They may not, and those that were not sent are deleted.
+        /// Reports may not leave; unsent ones are deleted.
         case withheld
     }
 
-    /// What ``Delivery/wait(_:)`` found. C: `lg_delivery_result`.
+    /// Result of ``Delivery/wait(_:)``. C: `lg_delivery_result`.
     public enum WaitResult: String, Sendable, Codable, CaseIterable {
         /// There was nothing to send.
         case nothing

@@ -86,8 +86,8 @@ public struct Delivery: Sendable {
     }
 
     /// The reports that were delivered, each once, when a launch of this run is finished. Each
-    /// iteration gets all that were told in this run. It ends with ``Session/stop()`` and with the
-    /// end of a simulation. C: `lg_delivery_options.on_delivered`.
+    /// iteration gets all acknowledgements of this run. It ends with ``Session/stop()`` and with
+    /// the end of a simulation. C: `lg_delivery_options.on_delivered`.
     public var acknowledgements: Acknowledgements { Acknowledgements(source: told) }
 }
 

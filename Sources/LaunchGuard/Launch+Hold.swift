@@ -2,7 +2,7 @@
 /// Each call returns at once, and returns whether it applied.
 extension Launch {
     /// Start the repair for which a held launch waits: the user agreed. The consent covers the
-    /// other attempts of the repair in this launch and the repairs behind it, except those with
+    /// other attempts of the repair in this launch and the repairs after it, except those with
     /// ``Launch/RepairOptions/consent``. C: `lg_launch_repair()`.
     ///
     /// - Returns: true also when a repair runs already; false when none is needed.

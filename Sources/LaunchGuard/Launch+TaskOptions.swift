@@ -7,7 +7,7 @@ extension Launch {
         /// Make the set of these bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// Left out by ``Launch/leaveOut(_:)`` only. When the task fails, the tasks behind it do
+        /// Left out by ``Launch/leaveOut(_:)`` only. When the task fails, the tasks after it do
         /// not run. Possible with neither ``suspect`` nor ``unsafe``.
         public static let essential = TaskOptions(rawValue: 1)
         /// One crash makes the task suspect; without this option it takes two.

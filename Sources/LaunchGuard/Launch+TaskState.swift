@@ -9,7 +9,7 @@ extension Launch {
         case done
         /// The task threw an error.
         case failed
-        /// Left out: unsafe in safe mode, or suspect, or behind an essential task that failed, or
+        /// Left out: unsafe in safe mode, or suspect, or after an essential task that failed, or
         /// by ``Launch/leaveOut(_:)``.
         case leftOut
     }

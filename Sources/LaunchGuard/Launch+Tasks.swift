@@ -9,7 +9,7 @@ extension Launch {
     /// and ``problem`` gives the reason.
     ///
     /// A task that comes when all tasks have run does not run, unless it is ``TaskOptions/late``.
-    /// Such a task runs at once on a thread of its own, or behind one that runs; the call does not
+    /// Such a task runs at once on a thread of its own, or after one that runs; the call does not
     /// wait for it. A crash in it is a launch crash with its key, unless the launch is finished by
     /// then. After ``protect(reason:)`` it is held as any other. It does not run when an essential
     /// task failed, when the end was announced, and when the session was stopped.
@@ -60,9 +60,9 @@ extension Launch {
     }
 
     /// Leave out a task, as the configuration of the program says. In its turn the task is left
-    /// out. It gets no protect action. A breadcrumb and the event "omitted" in the timeline tell
-    /// this from a task that LaunchGuard left out. The call holds for an essential task, too. C:
-    /// `lg_launch_leave_out()`.
+    /// out. It gets no protect action. A breadcrumb and the event "omitted" in the timeline
+    /// distinguish it from a task that LaunchGuard left out. The call holds for an essential task,
+    /// too. C: `lg_launch_leave_out()`.
     ///
     /// - Parameter key: of a task, or of one that is added later.
     /// - Returns: false when the task runs or has run, when the key is empty or longer than 63
@@ -75,7 +75,7 @@ extension Launch {
     /// single tasks. C: `lg_launch_replay_by_key()`.
     ///
     /// After a hold, the tasks that wait for no key run first, by themselves and in the order of
-    /// registration. The others run behind them, in the order of the calls of ``replay(_:)``. The
+    /// registration. The others run after them, in the order of the calls of ``replay(_:)``. The
     /// launch waits for these calls at most until the hold's deadline; then it runs the remaining
     /// tasks. A launch that was not held waits for no key.
     ///

@@ -70,7 +70,7 @@ public final class Launch: Sendable {
     ///
     /// - Throws: ``LaunchGuardError/Code/restart`` when a repair succeeded that needs a restart: no
     ///   task ran, so end the program, or execute it again. ``LaunchGuardError/Code/failed`` when
-    ///   an essential task failed: the tasks behind it did not run; ``LaunchGuardError/failedTask``
+    ///   an essential task failed: the tasks after it did not run; ``LaunchGuardError/failedTask``
     ///   is its key, and ``LaunchGuardError/underlying`` what it threw.
     ///   ``LaunchGuardError/Code/interrupted`` when the end was announced, or SIGTERM or SIGINT
     ///   came while the launch was held, and ``LaunchGuardError/Code/closed`` when the session was
@@ -134,7 +134,7 @@ public final class Launch: Sendable {
     /// Mark the launch as finished: at once; with ``Launch/Finish/both`` after the window; without
     /// effect with ``Launch/Finish/time``. While tasks are held, the mark is kept, and counts when
     /// all tasks have run; until then a crash is a launch crash. A task that runs holds up no mark,
-    /// unless others are held behind it. C: `lg_launch_finished()`.
+    /// unless others are held after it. C: `lg_launch_finished()`.
     ///
     /// - Returns: false without a mark, when the launch is not begun yet or is held.
     @discardableResult

@@ -25,7 +25,7 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     public var rungCount: Int
     /// Attempts used on the rung.
     public var attempts: Int
-    /// Of these attempts, ended by the user or the machine.
+    /// Attempts among these that the user or the machine ended.
     public var interruptions: Int
     /// Number of times that the repair was put off.
     public var skips: Int

@@ -60,7 +60,7 @@ extension LaunchPolicy {
         /// The tasks of the closures that run are cancelled. A repair that is needed is put off, as
         /// by ``Launch/skip()``; the attempt that was cancelled counts. Launch tasks that have not
         /// begun are not called. Their state is ``Launch/TaskState/failed``, or
-        /// ``Launch/TaskState/leftOut`` behind an essential one. The call then throws
+        /// ``Launch/TaskState/leftOut`` after an essential one. The call then throws
         /// ``LaunchGuardError/Code/cancelled``.
         case forwarded
     }

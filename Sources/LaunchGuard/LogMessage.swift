@@ -75,7 +75,7 @@
             appendLiteral(value ? "true" : "false")
         }
 
-        /// Append a number in as many digits as tell it from its neighbours.
+        /// Append a number in as many digits as distinguish it from its neighbours.
         public mutating func appendInterpolation(_ number: Double) {
             appendInterpolation(number.description)
         }

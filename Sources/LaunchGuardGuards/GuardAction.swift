@@ -1,8 +1,8 @@
-/// What was done about a fault. C: `lg_guard_action`.
+/// Action on a fault. C: `lg_guard_action`.
 public enum GuardAction: UInt32, Sendable, CaseIterable {
-    /// It was neutralised. C: `LG_GUARD_SURVIVED`.
+    /// The fault was neutralised. C: `LG_GUARD_SURVIVED`.
     case survived = 1
-    /// By the policy: it was told, and left as it was. C: `LG_GUARD_REPORTED`.
+    /// By the policy: the fault was reported, and left as it was. C: `LG_GUARD_REPORTED`.
     case reported = 2
     /// By the policy: the program was ended. Seen in the run file alone. C: `LG_GUARD_ENDED`.
     case ended = 3

@@ -1,9 +1,9 @@
-/// A fault that a guard found. Of one site the first event is told at once, and later ones at most
+/// A fault that a guard found. The first event of a site is reported at once, later ones at most
 /// once a second, with their count. C: `lg_guard_event`.
 public struct GuardEvent: Sendable {
     /// A key and its value.
     public struct Field: Hashable, Sendable {
-        /// What the value is.
+        /// Meaning of the value.
         public let key: String
         /// The value, as text.
         public let value: String
@@ -11,19 +11,19 @@ public struct GuardEvent: Sendable {
 
     /// The kind of the fault; nil for a kind of a newer core.
     public let guardClass: GuardClass?
-    /// What was done; nil for an action of a newer core.
+    /// The action on the fault; nil for an action of a newer core.
     public let action: GuardAction?
     /// Number of the thread that met the fault, by the system.
     public let threadID: Int32
-    /// Its name.
+    /// Name of the thread.
     public let threadName: String
     /// Time since the system started, without the time that it slept: `CLOCK_MONOTONIC`.
     public let time: Duration
-    /// Address of the code that met the fault; 0: the site is one beyond those that are told apart.
+    /// Address of the code that met the fault; 0: the site is not counted separately.
     public let site: UInt64
     /// Events at this site so far.
     public let count: Int
-    /// Those of them that were not told by an event of their own, since the one before this.
+    /// Number of them since the event before this one that were not reported separately.
     public let skipped: Int
     /// One line for people. This and the rest describe the first event of the site.
     public let text: String

@@ -1,4 +1,4 @@
-/// What is done about a fault of a class. The event is told in each case. C: `lg_guard_policy`.
+/// Policy for the faults of a class. The event is reported in each case. C: `lg_guard_policy`.
 public enum GuardPolicy: UInt32, Sendable, CaseIterable {
     /// The fault is neutralised, and the program goes on. C: `LG_GUARD_SURVIVE`.
     case survive = 1

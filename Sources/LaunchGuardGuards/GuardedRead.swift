@@ -4,10 +4,10 @@ public import LaunchGuard
 /// short. Where ``GuardClass/memory`` is off, the copy is one like any other, with its crash. C:
 /// `lg_guard_read()`.
 ///
-/// What is read are bytes of the program's own, never the memory itself: a fault then ends a copy
-/// within one function of C. To end a closure at a fault, LaunchGuard had to jump over frames of
-/// Swift, with the locks, references and half-made changes that they hold. All guarded reads of
-/// Swift count as one site; the frames of an event tell them apart.
+/// The closure reads a copy, never the memory itself: a fault then ends the copying
+/// within one function of C. To end a closure at a fault, LaunchGuard would have to jump over
+/// frames of Swift, with the locks, references and half-made changes that they hold. All guarded
+/// reads of Swift count as one site; the frames of an event distinguish them.
 ///
 /// - Parameter source: any addresses.
 /// - Throws: `LaunchGuardError` with the code `system` and the system's error `EFAULT` where a byte

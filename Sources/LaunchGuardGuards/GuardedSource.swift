@@ -30,7 +30,7 @@ import Synchronization
 @safe
 public final class GuardedSource: Sendable {
     private struct State {
-        /// Of the source, as libdispatch counts them.
+        /// Suspensions of the source, as libdispatch counts them.
         var suspensions = 0
         var isActive = false
 

@@ -3,8 +3,8 @@ public import LaunchGuard
 /// The switchboard of all guards: ``LaunchGuard/Session/guards``.
 ///
 /// A guard is an operation or a type that the program uses on purpose, in place of the one that
-/// crashes: `array[guarded: i]` in place of `array[i]`. A fault is then neutralised and told, as
-/// the ``GuardPolicy`` says. Each class of guards is on or off. Before ``start(_:)``, after
+/// crashes: `array[guarded: i]` in place of `array[i]`. A fault is then neutralised and reported,
+/// as the ``GuardPolicy`` says. Each class of guards is on or off. Before ``start(_:)``, after
 /// ``stop()``, in forked children, and where a class is off, each guarded operation is the
 /// unguarded one: it crashes where that crashes. C: `launchguard/guard.h`.
 ///
@@ -32,7 +32,7 @@ public struct Guards: Sendable {
     }
 
     /// Stop the guards: from now on each guarded operation is the unguarded one. Events that wait
-    /// are still told. Guards can be started again. C: `lg_guard_stop()`.
+    /// are still reported. Guards can be started again. C: `lg_guard_stop()`.
     public func stop() { core.stop() }
 
     /// Whether any class is on.
@@ -88,6 +88,6 @@ public struct Guards: Sendable {
 }
 
 extension Session {
-    /// The guards of the program: chosen faults are neutralised and told.
+    /// The guards of the program: chosen faults are neutralised and reported.
     public var guards: Guards { Guards(core: CoreGuards(self)) }
 }

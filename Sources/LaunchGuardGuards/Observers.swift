@@ -122,7 +122,7 @@ public final class Observers<Event>: Sendable {
         preconditionFailure("\(ownerType) is removed as an observer, and is none")
     }
 
-    /// Of several threads whose events find the owner gone one reports it.
+    /// Where the events of several threads find the owner gone, one of the threads reports it.
     private func drop(_ observer: Observer, _ event: Event) {
         guard remove(where: { $0 === observer }) else { return }
         let type: any AnyObject.Type = observer.token.ownerType
@@ -134,5 +134,5 @@ public final class Observers<Event>: Sendable {
     }
 }
 
-/// Of all lists, so that a token of one list names nothing in another.
+/// Numbers for all lists, so that a token of one list names nothing in another.
 private let observerNumbers = Atomic<UInt64>(0)

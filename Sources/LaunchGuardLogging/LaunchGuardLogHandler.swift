@@ -68,8 +68,8 @@ public struct LaunchGuardLogHandler: LogHandler {
     /// Passes what LaunchGuard itself says to swift-log: the closure for
     /// `Session.Configuration.onLog`.
     ///
-    /// A ``LaunchGuardLogHandler`` behind that logger leaves these messages out, for the ring log
-    /// has them already.
+    /// A ``LaunchGuardLogHandler`` that the logger writes to leaves these messages out, as the ring
+    /// log has them already.
     ///
     /// - Parameter logger: asked for at each message. So the messages of the start, which come
     ///   before the program can bootstrap swift-log with its session, go where swift-log writes

@@ -1,6 +1,6 @@
 /// A named value that says what the program was about.
 ///
-/// Of a redacted one there is the key alone: it says that something was left out.
+/// A redacted annotation has its key alone, which shows that a value was left out.
 public struct Annotation: Codable, Hashable, Sendable {
     public var key: String
     /// Nil where it is redacted.

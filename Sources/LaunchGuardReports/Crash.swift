@@ -17,7 +17,7 @@ public struct Crash: Codable, Hashable, Sendable {
     /// The faulting address; nil when there is none.
     public var address: Address?
     /// The mapping that holds the faulting address, and the place of the address in words, for
-    /// example "in no mapping, 12 bytes behind libfoo.so".
+    /// example "in no mapping, 12 bytes after libfoo.so".
     public var addressMapping: Mapping?
     public var addressPlace: String?
     public var programCounter: Address

@@ -1,6 +1,6 @@
 /// A report in the spool of a state directory: whether it has reached its server.
 ///
-/// A report that was delivered stays until the program was told of it.
+/// A delivered report stays until its call of `onDelivered` in the program.
 public struct DeliveryEntry: Codable, Hashable, Sendable {
     /// Identity of the report: that of the run, but for a report of a living run, which has one of
     /// its own.
@@ -32,7 +32,7 @@ public struct DeliveryEntry: Codable, Hashable, Sendable {
 
     /// The state of a report.
     public enum State: String, Codable, Sendable, CaseIterable {
-        /// It is to be sent, or to be sent again.
+        /// The report is to be sent, or to be sent again.
         case pending
         /// A positive answer came.
         case sent

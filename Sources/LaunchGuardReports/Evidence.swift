@@ -3,7 +3,7 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     /// There was no run.
     case noRun = "no-run"
     case processAlive = "process-alive"
-    /// It said itself that it had crashed.
+    /// The program itself reported its crash.
     case crashNote = "crash-note"
     case crashRecord = "crash-record"
     case exitMark = "exit-mark"
@@ -12,11 +12,11 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     case bootDiffers = "boot-differs"
     case noMark = "no-mark"
     case fileUnreadable = "file-unreadable"
-    /// It survived the crash of its record.
+    /// The program survived the crash of its record.
     case handled
     /// Only the ledger shows a crash.
     case crashMark = "crash-mark"
-    /// It executed a program over itself.
+    /// The process executed another program.
     case exec
     case dumpRecord = "dump-record"
     /// A debugger was attached.
@@ -33,8 +33,8 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     case nearMemoryLimit = "near-memory-limit"
     /// The kernel's log names it as ended for lack of memory.
     case kernelLog = "kernel-log"
-    /// It had most of the memory when the kernel ended a process of its cgroup.
+    /// The process had most of the memory when the kernel ended a process of its cgroup.
     case memoryShare = "memory-share"
-    /// It forked right before it was gone.
+    /// The process forked right before it was gone.
     case fork
 }

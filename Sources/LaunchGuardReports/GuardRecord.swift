@@ -1,4 +1,4 @@
-/// What the guards of a program found: faults, by the place in the program that met them.
+/// The faults that guards found, by the place in the program that met them.
 public struct GuardRecord: Codable, Hashable, Sendable {
     /// Events of all sites.
     public var events: UInt64
@@ -14,18 +14,18 @@ public struct GuardRecord: Codable, Hashable, Sendable {
         self.sites = sites
     }
 
-    /// The events of one place in the program. What is not a count or an action is of the first
-    /// event; it is nil where the program ended before it was stored.
+    /// The events of one place in the program. Fields other than counts and actions describe the
+    /// first event; they are nil where the program ended before they were stored.
     public struct Site: Codable, Hashable, Sendable {
         /// Nil: several sites together, for which there was no place.
         public var guardClass: GuardClass?
-        /// What was done about the last event; nil: the first one was under way.
+        /// Action on the last event; nil: the first one was under way.
         public var action: Action?
         /// The code that met the fault; nil as above.
         public var place: Frame?
         public var events: UInt64
         public var survived: UInt64
-        /// Of the first and of the last event, on the monotonic clock.
+        /// Times of the first and of the last event, on the monotonic clock.
         public var firstNanoseconds: UInt64?
         public var lastNanoseconds: UInt64?
         public var threadID: Int32?
@@ -79,7 +79,7 @@ public struct GuardRecord: Codable, Hashable, Sendable {
         public static let handle = GuardClass(rawValue: "handle")
     }
 
-    /// What a guard did. An action that this version does not know is its number.
+    /// The action of a guard. An action that this version does not know is its number.
     public struct Action: RawRepresentable, Codable, Hashable, Sendable {
         public var rawValue: String
 
@@ -87,13 +87,13 @@ public struct GuardRecord: Codable, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// It neutralised the fault.
+        /// The guard neutralised the fault.
         public static let survived = Action(rawValue: "survived")
-        /// It told the fault, and left it as it was.
+        /// The guard reported the fault, and left it as it was.
         public static let reported = Action(rawValue: "reported")
-        /// It ended the program.
+        /// The guard ended the program.
         public static let ended = Action(rawValue: "ended")
-        /// It left the fault as it was, because the budget of the site was spent.
+        /// The guard left the fault as it was, because the budget of the site was spent.
         public static let exhausted = Action(rawValue: "exhausted")
     }
 }

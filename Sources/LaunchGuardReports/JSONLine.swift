@@ -34,7 +34,7 @@ public enum JSONLine {
             unsafe line.append(contentsOf: UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
             line += text.utf8
         }
-        /// What needs no escape is written as it is.
+        /// Characters that need no escape are written as they are.
         func quoted(_ text: String) -> String {
             let isSimple = text.isPlain && !text.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
             return isSimple ? "\"" + text + "\"" : Self.text(text)

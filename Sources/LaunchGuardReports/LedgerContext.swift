@@ -1,7 +1,7 @@
 /// One context: its counters, its mode, and its place on the ladder.
 public struct LedgerContext: Codable, Hashable, Sendable {
     public var name: String
-    /// Of the launch that is under way, or was in the last run: "normal", "checking",
+    /// Status of the launch under way, or of the one in the last run: "normal", "checking",
     /// "needs-repair" or "repairing".
     public var status: String
     /// The kind of the next launch: "normal", "probation", "safe" or "trial".
@@ -49,7 +49,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var repairs: UInt64
     /// The window of the last launch; nil: only the mark finishes it, or not known.
     public var windowMilliseconds: UInt32?
-    /// What finishes the launch: "mark", "time" or "both"; nil: mark or window.
+    /// The condition that finishes the launch: "mark", "time" or "both"; nil: mark or window.
     public var finish: String?
 
     public init(

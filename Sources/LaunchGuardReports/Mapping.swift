@@ -21,7 +21,7 @@ public struct Mapping: Codable, Hashable, Sendable {
     public var end: Address
     /// As in proc(5), for example "r-xp".
     public var permissions: String
-    /// Of the first byte, in the file.
+    /// Place of the first byte in the file.
     public var offset: UInt64
     /// The file, or a name such as "[stack]"; nil: memory without a name.
     public var path: String?

@@ -37,8 +37,8 @@ public struct Message: Codable, Hashable, Sendable {
 }
 
 extension Crash {
-    /// What was said before the end, in one line: the words of the program, of a C++ exception with
-    /// its type, or of the Swift compiler.
+    /// The last message before the end, in one line: the words of the program, of a C++ exception
+    /// with its type, or of the Swift compiler.
     public var said: String? {
         guard let messages, !messages.isEmpty else { return message }
         let type = messages.first { $0.source == .cppType }.map { $0.demangled ?? $0.text }

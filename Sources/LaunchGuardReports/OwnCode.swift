@@ -1,4 +1,4 @@
-/// Tells the program's own code from that of libraries and runtimes, so that a report names the
+/// Separates the program's own code from that of libraries and runtimes, so that a report names the
 /// place that a person would: the program's own function nearest to the fault.
 struct OwnCode {
     /// Path of the program's own module.
@@ -63,7 +63,7 @@ struct OwnCode {
         "lg__", "$s11LaunchGuard",
     ]
 
-    /// Whether a Swift name, behind its type of the standard library, goes on with the module of an
+    /// Whether a Swift name, after its type of the standard library, goes on with the module of an
     /// extension: length, name and "E".
     private static func isExtension(_ rest: Substring) -> Bool {
         let digits = rest.prefix { $0.isASCII && $0.isNumber }

@@ -1,6 +1,6 @@
 /// Why a file, or a part of one, could not be read.
 public struct ReportError: Error, Hashable, Sendable {
-    /// What is wrong; more codes may come with later versions. The numbers are those of
+    /// Kind of the error; more codes may come with later versions. The numbers are those of
     /// `lg_status`.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public var rawValue: UInt32
@@ -46,7 +46,7 @@ public struct ReportError: Error, Hashable, Sendable {
 }
 
 extension ReportError: CustomStringConvertible {
-    /// What is wrong, and what to do about it.
+    /// The problem and its remedy.
     public var message: String {
         switch code {
         case .notFound: "there is no such file"

@@ -121,7 +121,7 @@ public enum ReportPath {
         return names
     }
 
-    /// That there is no such file is an answer; everything else is an error.
+    /// A missing file is an answer; everything else is an error.
     private static func missing<Answer>(_ path: String) throws(ReportError) -> Answer? {
         switch errno {
         case ENOENT, ENOTDIR: return nil

@@ -12,7 +12,7 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// The file.
     public var path: String
     public var identity: RunIdentity?
-    /// What the run began on.
+    /// The system that the run began on.
     public var system: RunSystem?
     public var verdict: Verdict?
     /// The same for equal ends of one build of a program, in hexadecimal digits; nil: the run goes
@@ -32,7 +32,7 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Stacks taken while the program lived: of the last hang, of the last job that was about to
     /// overrun its deadline, and of the first shortage of memory.
     public var snapshots: [Snapshot]?
-    /// What guards found; nil: the program did not start them.
+    /// Findings of guards; nil: the program did not start them.
     public var guards: GuardRecord?
     public var breadcrumbs: Breadcrumbs?
     /// The last bytes of standard error, where the program kept them.

@@ -12,7 +12,7 @@ public struct RunSystem: Codable, Hashable, Sendable {
     public var distributionVersion: String?
     /// The same for each run of an application on a machine; another application has another one.
     public var machineID: String?
-    /// What made the container, by its own mark; nil: there was no mark.
+    /// The maker of the container, by its own mark; nil: there was no mark.
     public var container: String?
     /// The systemd unit, and the id of its invocation.
     public var unit: String?

@@ -14,7 +14,7 @@ public struct Spool: Codable, Hashable, Sendable {
     public var agentProcessID: Int32?
     /// "http", "sentry" or "otlp"; nil: no program has said where reports go.
     public var target: String?
-    /// Of the server: no more of the address, which may hold a secret. nil: not known, or in the
+    /// Name of the server. The rest of the address may hold a secret. nil: not known, or in the
     /// credential file.
     public var host: String?
     /// Reports, by state.

@@ -36,11 +36,11 @@ public struct ThreadState: Codable, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// It captured itself: registers and stack are there.
+        /// The thread captured itself: registers and stack are there.
         public static let captured = How(rawValue: "captured")
-        /// It blocks every signal and could not be asked.
+        /// The thread blocks every signal and could not be asked.
         public static let masked = How(rawValue: "masked")
-        /// It did not answer in time.
+        /// The thread did not answer in time.
         public static let silent = How(rawValue: "silent")
     }
 }
@@ -49,11 +49,11 @@ public struct ThreadState: Codable, Hashable, Sendable {
 public struct ThreadCounts: Codable, Hashable, Sendable {
     /// Threads besides the crashed one that the kernel listed.
     public var listed: UInt32
-    /// Of these, how many captured themselves, block every signal, and did not answer in time.
+    /// Numbers of these that captured themselves, block every signal, and did not answer in time.
     public var captured: UInt32
     public var masked: UInt32
     public var silent: UInt32
-    /// Of these, how many found no room in the record.
+    /// Number of these that found no room in the record.
     public var omitted: UInt32
     /// Why the list is not complete; nil: it is.
     public var listProblem: String?

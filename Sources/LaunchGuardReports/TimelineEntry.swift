@@ -16,7 +16,7 @@ public struct TimelineEntry: Codable, Hashable, Sendable {
     public var attributed: [String]
     /// Contexts of which no launch was under way, and against which it would have counted in one.
     public var late: [String]?
-    /// Whether the program was told of the run.
+    /// Whether the program has learned of the run.
     public var isTold: Bool?
     /// Beginning of the words with which a repair failed last.
     public var repairFailure: String?
@@ -64,9 +64,9 @@ public struct LaunchEvent: RawRepresentable, Codable, Hashable, Sendable {
     public static let protected = LaunchEvent(rawValue: "protected")
     /// A suspect task was left out.
     public static let leftOut = LaunchEvent(rawValue: "left-out")
-    /// It ran in safe mode.
+    /// The launch ran in safe mode.
     public static let safe = LaunchEvent(rawValue: "safe")
-    /// It tried the normal launch, to leave safe mode.
+    /// The launch tried the normal mode, to leave safe mode.
     public static let trial = LaunchEvent(rawValue: "trial")
     public static let halted = LaunchEvent(rawValue: "halted")
     /// A repair asked for a restart.

@@ -23,10 +23,10 @@
 #include "store/map.h"
 #include "watch/runs.h"
 
-/* With no process to wait for and nothing to send, the agent stays that long, for a program that is
- * started again. */
+/* The agent stays so long without a process to wait for and a report to send, in case the program
+ * is started again. */
 #define LINGER_NS (UINT64_C(10) * 1000000000)
-/* Whether the credential file has changed is seen this often, while a report is held. */
+/* While a report is held, the agent looks this often for a change of the credential file. */
 #define HELD_LOOK_NS (UINT64_C(300) * 1000000000)
 /* A run that finds no room in the spool is tried again this often, for so long. */
 #define FULL_LOOK_MS 60000
@@ -62,7 +62,7 @@ static bool read_config(struct agent *agent)
         agent_log("spool/config cannot be used: %s", wrong);
         return false;
     }
-    /* Of a held report: what has to change before it is tried again. */
+    /* Digest of the settings: a held report is tried again when it changes. */
     size_t used = (size_t)size;
     if (agent->config.credential_file[0] && stat(agent->config.credential_file, &info) == 0)
         used += (size_t)snprintf(text + used, 64, "%ju %jd %ju %ld", (uintmax_t)info.st_ino, (intmax_t)info.st_mtim.tv_sec,
@@ -111,7 +111,7 @@ static int sooner(int a, int b)
     return a < 0 ? b : b < 0 ? a : a < b ? a : b;
 }
 
-/* The user refused them, and the program died before it had deleted them. */
+/* The user withheld consent, and the program died before it had deleted the reports. */
 static void drop_refused(struct agent *agent)
 {
     for (uint32_t i = 0; i < agent->mailbox.count;) {
@@ -123,7 +123,7 @@ static void drop_refused(struct agent *agent)
     }
 }
 
-/* Everything but the network. Returns milliseconds until it has to be done again; −1: never. */
+/* Do all work but the network's. Returns the milliseconds until the next time; −1: never. */
 static int work(struct agent *agent, bool *ret_go_on)
 {
     *ret_go_on = true;
@@ -177,7 +177,7 @@ static unsigned wait_list(const struct agent *agent, struct curl_waitfd *ret_wai
     return count;
 }
 
-/* Before a long wait, once after each time that there was something to do. */
+/* Called before a long wait, once after each period of work. */
 static void rest(bool busy, int timeout)
 {
     static bool rested;

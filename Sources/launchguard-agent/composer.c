@@ -49,7 +49,7 @@ static struct mail *pending_like(struct composer *composer, const uint8_t finger
     return found;
 }
 
-/* When a report of this fingerprint may go: at once, or later where many went lately. */
+/* The time when a report of this fingerprint may go: at once, or later where many went lately. */
 static uint64_t pace(const struct mailbox *mailbox, const uint8_t fingerprint[16], uint64_t now)
 {
     uint64_t newest = 0, wait = SECOND_NS;
@@ -68,8 +68,8 @@ static uint64_t pace(const struct mailbox *mailbox, const uint8_t fingerprint[16
     return newest + (wait < HOUR_NS ? wait : HOUR_NS);
 }
 
-/* Reports that nobody waits for, the oldest one. What was sent within the last hour stays: so no
- * more reports are made in an hour than the spool holds. */
+/* The oldest report that nobody waits for. Reports sent within the last hour stay: so no more
+ * reports are made in an hour than the spool holds. */
 static struct mail *spare(struct mailbox *mailbox, lg_delivery_state state, uint64_t now)
 {
     struct mail *oldest = NULL;
@@ -82,7 +82,7 @@ static struct mail *spare(struct mailbox *mailbox, lg_delivery_state state, uint
     return oldest;
 }
 
-/* The spool has room for one more of so many bytes; reports that nobody waits for give way. */
+/* Make room for one more report of so many bytes; reports that nobody waits for give way. */
 static bool make_room(struct composer *composer, uint64_t bytes)
 {
     struct mailbox *mailbox = composer->mailbox;
@@ -109,7 +109,7 @@ static bool stand_for(struct composer *composer, struct mail *mail, const struct
 {
     struct lg__report_header *header = &mail->header;
     if (header->more_ordinal == more->ordinal)
-        return true; /* an agent died right behind this count */
+        return true; /* an agent died right after this count */
     header->more += more->count;
     header->more_ordinal = more->ordinal;
     if (!header->more_first_ns || more->first_ns < header->more_first_ns)
@@ -330,6 +330,6 @@ bool composer_work(struct composer *composer)
         if (!report_run(composer, run))
             full = true;
     }
-    /* Behind the runs: their reports can stand for the counted ones. */
+    /* After the runs: their reports can stand for the counted ones. */
     return !report_tally(composer) || full;
 }

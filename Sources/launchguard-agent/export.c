@@ -31,9 +31,9 @@ static char *state_directory_of(const char *path)
     return NULL;
 }
 
-/* The report is as old as the file: the same run becomes the same bytes whenever it is asked for,
- * and a run whose end has no time does not seem to have ended just now. In seconds, as an archive
- * keeps no more. */
+/* The report gets the time of the file: so a run becomes the same bytes at any time, and a run
+ * whose end has no time does not seem to have ended just now. In seconds, as archives keep no
+ * more. */
 static uint64_t last_change_ns(const char *path)
 {
     struct stat info;

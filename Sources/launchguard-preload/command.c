@@ -67,7 +67,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* false: it did not end in time, and has been killed. */
+/* false: the command did not end in time, and was killed. */
 static bool wait_for(pid_t child, uint32_t limit_ms, int *ret_status)
 {
     const struct timespec look = { 0, LOOK_NS };

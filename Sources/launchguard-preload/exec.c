@@ -1,5 +1,5 @@
-/* The functions that execute another program in the process: the run says so before, as there is no
- * afterwards, and takes the word back where the program was not executed. */
+/* The functions that execute another program in the process. The run notes that before, as nothing
+ * runs after a success, and removes the note where the program was not executed. */
 #include "preload.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,8 @@ static int refuse(void)
 
 #define FIND(name) do { void *found = dlsym(RTLD_NEXT, #name); memcpy(&libc.name, &found, sizeof found); } while (0)
 
-/* Now: dlsym() is not for a signal handler, or for a child that shares our memory. */
+/* Look the functions up at start: dlsym() is not for a signal handler, or for a child that shares
+ * our memory. */
 __attribute__((constructor)) static void find(void)
 {
     FIND(execve);
@@ -43,7 +44,7 @@ __attribute__((constructor)) static void find(void)
     FIND(execveat);
 }
 
-/* A program is looked for in many places: where there is none, there is nothing to say. */
+/* Note the execution if the program exists: libc looks for it in many places. */
 static bool begin(int directory, const char *path)
 {
     const int error = errno;
@@ -52,7 +53,7 @@ static bool begin(int directory, const char *path)
     return there && lg__preloaded_executes();
 }
 
-/* Back from a call that does not come back as a rule. */
+/* A call that returns only on failure has returned. */
 static int end(bool begun)
 {
     if (begun)
@@ -125,7 +126,7 @@ LG__EXPORT int execveat(int directory, const char *path, char *const arguments[]
 /* ---- with the arguments one by one ---- */
 
 /* The arguments as an array with its NULL, on this stack: heap and locks are not for a signal
- * handler. `list` stands behind the NULL then. */
+ * handler. `list` stands after the NULL then. */
 #define COLLECT(array, list, first)                                        \
     va_list list;                                                          \
     size_t count = 1;                                                      \

@@ -12,7 +12,7 @@
 static void (*libc_quick_exit)(int);
 static int (*libc_daemon)(int, int);
 
-/* Now: dlsym() is not for a signal handler. */
+/* Look the functions up at start: dlsym() is not for a signal handler. */
 __attribute__((constructor)) static void find(void)
 {
     void *found = dlsym(RTLD_NEXT, "quick_exit");

@@ -20,7 +20,7 @@
 static struct lg__plan plan;
 static lg_launch *launch;
 
-/* In the log, or where there is none, on standard error: the operator asked for repairs. */
+/* Report in the log, or without one on standard error: the operator asked for repairs. */
 static void say(const char *what, const char *why)
 {
     char line[1024];
@@ -42,7 +42,7 @@ static void report(const lg_report_batch *batch, lg_completion *done, void *user
     const char *paths[LG__COMMAND_ARGUMENTS + 1] = { NULL };
     char why[128], streak[16];
     (void)user;
-    /* the last ones say most */
+    /* the last bytes are the most useful */
     const uint32_t first = batch->report_count > LG__COMMAND_ARGUMENTS ? batch->report_count - LG__COMMAND_ARGUMENTS : 0;
     for (uint32_t i = first; i < batch->report_count; i++)
         paths[i - first] = batch->reports[i]->path;

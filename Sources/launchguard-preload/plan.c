@@ -88,7 +88,7 @@ static bool take_line(struct lg__plan *plan, char *line)
     } else if (strcmp(line, "safe") == 0) {
         good = add_safe(plan, value);
     }
-    return good; /* a key of a newer supervisor says nothing to us */
+    return good; /* a key of a newer supervisor is ignored */
 }
 
 bool lg__plan_parse(char *text, struct lg__plan *ret_plan)

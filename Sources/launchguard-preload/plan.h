@@ -1,4 +1,4 @@
-/* What a supervisor wants of the launches of a program: the variable LAUNCHGUARD_LAUNCH. */
+/* A supervisor's settings for the launches of a program: the variable LAUNCHGUARD_LAUNCH. */
 #ifndef LG_PRELOAD_PLAN_H
 #define LG_PRELOAD_PLAN_H
 
@@ -15,7 +15,7 @@ struct lg__plan {
     pid_t supervisor;        /* the plan is for the children of this process */
     uint32_t window_ms, report_after, repair_after, repair_ms;
     bool mark;               /* only a mark finishes the launch */
-    bool quiet;              /* nothing is said on standard error */
+    bool quiet;              /* no messages on standard error */
     bool supervised;         /* where the launch is halted, the process ends with status 0 */
     const char *preload;     /* LD_PRELOAD of the commands; NULL: none */
     const char *report;      /* command; NULL: none */

@@ -1,4 +1,4 @@
-/* The start: behind all constructors, so that what a runtime installs there was there before, and
+/* The start: after all constructors, so that what a runtime installs there was there before, and
  * ahead of main().
  *
  * glibc has __libc_start_main() in two versions, which are one function: a program that was linked
@@ -48,7 +48,7 @@ LG__EXPORT int __libc_start_main(main_function main, int count, char **arguments
     return next(main_behind_start, count, arguments, init, fini, loader_fini, stack_end);
 }
 
-/* The runtime of AddressSanitizer, where it is a shared library, refuses to start behind any other
+/* The runtime of AddressSanitizer, where it is a shared library, refuses to start after any other
  * library. It needs to be ahead of libc alone, and is. A program that has such a function itself
  * comes first. */
 extern const char *__asan_default_options(void);

@@ -14,7 +14,7 @@ const lg_options *lg__settings_read(const char *program);
 /* launch.c: begin the launch that a supervisor wants of this process, if one does. In safe mode the
  * arguments are copied, and more are added. Does not return where nothing is left to try. */
 void lg__launch_begin(lg_session *session, int *count, char ***arguments);
-/* Tell the log what a start has to say. false: there is no log. */
+/* Write a message of the start to the log. false: there is no log. */
 bool lg__settings_say(const char *message);
 
 #endif

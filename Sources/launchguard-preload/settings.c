@@ -1,4 +1,4 @@
-/* What the environment says, read once and left as it is, for programs that are executed. */
+/* Settings from the environment, which is read once and left as it is for executed programs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# What an interactive zsh makes of some words and a tab: complete.zsh FOLDER-OF-COMPLETIONS WORDS
+# The completion of some words and a tab in an interactive zsh: complete.zsh FOLDER-OF-COMPLETIONS WORDS
 zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell "PROMPT=''; fpath=(${(q)1} \$fpath); autoload -Uz compinit; compinit -u -D; print RE''ADY"

@@ -1,4 +1,4 @@
-"""What the tests of ways to install LaunchGuard share."""
+"""Shared by the tests of ways to install LaunchGuard."""
 import os
 import pathlib
 import re

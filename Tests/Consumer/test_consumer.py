@@ -684,7 +684,7 @@ class Programs(unittest.TestCase):
             child.communicate()
 
     def phase(self, pid):
-        """Of the launch of a living process; None: too early."""
+        """State of the launch of a living process; None: too early."""
         try:
             run_file = reader.read(sorted((self.state / "runs").glob("*.lgrun"))[-1])
         except (IndexError, AssertionError, OSError, ValueError):

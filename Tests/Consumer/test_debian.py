@@ -12,7 +12,7 @@ import unittest
 from consumer import HERE, ROOT, run
 
 PACKAGES = ["launchguard", "liblaunchguard-dev", "liblaunchguard-guards0", "liblaunchguard0"]
-# What a new process sees goes with its namespaces: the mount of /proc, and children that are left.
+# A new process in its own namespaces: the mount of /proc and remaining children end with it.
 INSIDE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "chroot"]
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
                "DEBIAN_FRONTEND": "noninteractive"}
@@ -20,7 +20,7 @@ WANTED = ["debootstrap", "dpkg-buildpackage", "dh", "lintian", "unshare", "chroo
 
 
 def missing():
-    """What the tests need and is not there; None: nothing."""
+    """The missing needs of the tests; None: nothing is missing."""
     if os.geteuid() != 0:
         return "a folder becomes a system by root only"
     lacking = [name for name in WANTED if not shutil.which(name)]

@@ -1,4 +1,4 @@
-"""What is built and installed, by whom, and what goes again."""
+"""Building, installing by root and by a user, and uninstalling."""
 import os
 import pathlib
 import re
@@ -52,7 +52,7 @@ class InFolder(unittest.TestCase):
 
 
 class Installation(InFolder):
-    """What is in C, as `make install` puts it there and `make uninstall` takes it away."""
+    """The C part, as `make install` installs it and `make uninstall` removes it."""
 
     def test_all_in_c(self):
         said = run(TREE, "install", BUILD, self.prefix).stdout

@@ -48,7 +48,7 @@ name=${name%\\"}
 [ -e "$SYSTEM/include/${name#\\"}" ]
 """
 
-# Of a user with a password.
+# The sudo of a user with a password.
 SUDO = """#!/usr/bin/env bash
 echo "sudo $*" >>"$SYSTEM/calls"
 exit 1
@@ -84,7 +84,7 @@ class Packages(unittest.TestCase):
                               env=self.environment(**variables))
 
     def calls(self):
-        """What was asked of apt-get and of sudo since the last time."""
+        """The calls of apt-get and sudo since the last time."""
         path = self.system / "calls"
         text = path.read_text() if path.exists() else ""
         path.unlink(missing_ok=True)

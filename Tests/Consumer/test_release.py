@@ -26,7 +26,7 @@ print(Session.libraryVersion)
 
 
 class Released(unittest.TestCase):
-    """What is committed, released as 7.8.9."""
+    """The committed tree, released as 7.8.9."""
 
     @classmethod
     def setUpClass(cls):

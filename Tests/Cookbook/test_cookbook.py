@@ -57,7 +57,7 @@ class Recipe(unittest.TestCase):
         return child
 
     def lines_until(self, child, wanted):
-        """What a program prints, up to a line or to its end."""
+        """The output of a program, up to a line or to its end."""
         lines = []
         for line in child.stdout:
             lines.append(line.rstrip("\n"))
@@ -201,7 +201,7 @@ class Server(Recipe):
 
 class Page(unittest.TestCase):
     def test_patterns(self):
-        """What the page shows is not met by anything else."""
+        """No other output matches the pattern of a page."""
         pattern = rf"\A{as_pattern(['…', 'one … two', '…', 'end'])}\Z"
         self.assertRegex("x\none 1  two\nend\n", pattern)
         for wrong in ("one 1\ntwo\nend\n", "one two\nend\n", "one 1 two\nend\nmore\n"):

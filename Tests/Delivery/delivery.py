@@ -1,4 +1,4 @@
-"""What the tests of delivery share: programs that die, agents, and what both leave on the disk.
+"""Shared by the tests of delivery: programs that die, agents, and the files of both.
 
 Every child has a time limit. A test ends all agents of its own state directory, and fails where one
 is left."""
@@ -73,7 +73,7 @@ def end_of(run):
 
 
 class Ended:
-    """What a program said, and how it ended."""
+    """The output of a program, and its end."""
 
     def __init__(self, status, output):
         self.status, self.output = status, output
@@ -212,7 +212,7 @@ class DeliveryTest(unittest.TestCase):
         wait_until(lambda: "waiting for the end of process %d" % child.pid in self.log(), lambda: "the agent waits for the program: " + self.log())
 
     def nudge(self):
-        """What lg_delivery_wait() does: what is due later is tried now."""
+        """As lg_delivery_wait(): try the reports that are due later now."""
         temporary = self.spool / "tmp/nudge.test"
         temporary.write_text("wait\n")
         temporary.rename(self.spool / "nudge")

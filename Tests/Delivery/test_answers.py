@@ -1,4 +1,4 @@
-"""What the agent makes of each answer, and of clocks that were set wrong (docs/DELIVERY.md)."""
+"""The agent's reaction to each answer, and to clocks that were set wrong (docs/DELIVERY.md)."""
 import email.utils
 import time
 import unittest

@@ -104,7 +104,7 @@ class Arrival(DeliveryTest):
         again = self.run_victim("deliver", "begin", "finish", "delivered", endpoint=server.url())
         self.assertEqual(again.said.get("delivered"), [run.uuid])
         self.assertEqual(self.files("sent"), [])
-        # In a second the program would be told once more.
+        # Within a second on_delivered would be called once more.
         third = self.run_victim("deliver", "begin", "finish", "pass:1000", endpoint=server.url())
         self.assertNotIn("delivered", third.said)
 
@@ -213,7 +213,7 @@ class OneAgent(DeliveryTest):
         self.assertEqual(sorted(said), ["ok", "secondary", "secondary", "secondary"])
 
     def foreign_files(self, agent):
-        """What the agent has open that is not its own."""
+        """Open files of the agent that are not its own."""
         found = []
         for entry in os.scandir("/proc/%d/fd" % agent):
             try:
@@ -228,7 +228,7 @@ class OneAgent(DeliveryTest):
     def test_it_shares_nothing_with_the_program(self):
         server = self.server()
         self.owe(server=server)
-        # The agent is started behind the call, or within it where a crash is pending.
+        # The agent is started after the call, or within it where a crash is pending.
         for crashed in False, True:
             with self.subTest(crashed=crashed), open(self.folder / "marker", "w") as marker:
                 if not crashed:

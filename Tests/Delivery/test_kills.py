@@ -115,7 +115,7 @@ class OfTheAgent(Kills):
         self.end(child)
 
     def test_a_witness(self):
-        """The agent dies while the program lives, when it ends, and behind that."""
+        """The agent dies while the program lives, when it ends, and after that."""
         self.target = self.server()
         listed = self.folder / "points"
         self.one_witness({"LAUNCHGUARD_AGENT_FAULT": "list:%s" % listed})
@@ -239,7 +239,7 @@ class OfTheProgram(Kills):
         # Equal ends are counted together from some number on; none is counted twice.
         entries = self.entries()
         uuids = [entry["uuid"] for entry in entries]
-        # A report of which the program was told is with the server alone.
+        # After the call of on_delivered only the server has the report.
         counted = {request.headers["x-request-id"]: 1 + int(request.headers["x-launchguard-more"]) for request in server.accepted()
                    if request.headers["x-launchguard-part"] == "brief"}
         counted.update({entry["uuid"]: 1 + entry["more"] for entry in entries})
@@ -255,7 +255,7 @@ class OfTheProgram(Kills):
 
 
 class Verdicts(Kills):
-    """The next start comes right behind the death. Ledger and report must say the same."""
+    """The next start comes right after the death. Ledger and report must say the same."""
 
     def test_the_next_start_agrees_with_the_report(self):
         server = self.server()

@@ -196,7 +196,7 @@ class Damaged(DeliveryTest):
         self.damage(lambda path: path.unlink())
 
     def test_files_of_others(self):
-        """What is no report stays as it is."""
+        """A file that is no report stays as it is."""
         server, runs, paths = self.pending(1)
         stranger = self.spool / "new/notes.txt"
         stranger.write_text("mine")

@@ -1,11 +1,11 @@
-/* A program that delivers reports, and dies as it is told.
+/* A program that delivers reports, and dies in the given way.
  *
  *   delivery-victim --state DIRECTORY [OPTION=VALUE …] STEP …
  *
  * Options are those of lg_delivery_options, by name; `window`, the length of the launch in
  * milliseconds; `runs_bytes`, which is lg_options.keep_bytes. Steps run one after the other;
- * without a step that ends it the program exits with 0. What a call returns is a line of standard
- * output, "step: status". */
+ * without a step that ends it the program exits with 0. Each call prints its result as a line of
+ * standard output, "step: status". */
 #include <errno.h>
 #include <dirent.h>
 #include <signal.h>
@@ -123,7 +123,8 @@ static void report_now(const char *step, const char *reason)
     printf("requested: %s\n", uuid);
 }
 
-/* What wait() would see: a program that waits for any child must not meet the agent. */
+/* Print the children that wait() would see: a program that waits for any child must not meet the
+ * agent. */
 static void children(void)
 {
     siginfo_t info;

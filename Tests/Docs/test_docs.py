@@ -44,7 +44,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(products, set(re.findall(r'"(\w+)"', re.search(r"^CORE = .*\nMODULES = .*", script, re.M)[0])))
 
     def test_every_public_type_has_a_page(self):
-        """What docc says at its end, of types alone, in no time."""
+        """Each public type has a page, as docc reports too, at the end of its long run."""
         types = 0
         for catalogue in sorted(ROOT.glob("Sources/*/*.docc")):
             pages = {page.stem for page in catalogue.rglob("*.md")}

@@ -47,7 +47,7 @@ class Manual(unittest.TestCase):
         assert done.returncode == 0, done.stdout
 
     def page(self, name):
-        """The text of a page, behind its link."""
+        """The text of a page, after its link."""
         text = (self.pages / (name + ".3")).read_text()
         link = re.fullmatch(r"\.so man3/(\w+)\.3\n", text)
         return (self.pages / (link[1] + ".3")).read_text() if link else text
@@ -90,7 +90,7 @@ class Manual(unittest.TestCase):
         self.assertEqual([figure for figure in figures if not re.search(r"\b%s\b" % figure, known)], [])
 
     def faults(self, page):
-        """What mandoc and man say of a page. Lines end where those of the tree do, and a page is as
+        """Complaints of mandoc and man about a page. Lines end as in the tree, and a page is as
         old as its release."""
         said = run("mandoc", "-T", "lint", "-W", "warning", page).stdout.splitlines()
         done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-Tutf8", "-Z", "-l", page], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

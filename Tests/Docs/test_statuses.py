@@ -109,7 +109,7 @@ class Statuses(unittest.TestCase):
                 self.assertEqual(shell.statuses(name) - headers.statuses(name) - SHELL_IMPOSSIBLE.get(name, set()), set(), "returned, but not in the header")
 
     def test_the_source_is_understood(self):
-        """What these calls return has every form that the search has to see."""
+        """The statuses of these calls have every form that the search has to find."""
         source = Source()
         self.assertLess({"LG_OK", "LG_ERR_ARGUMENT", "LG_ERR_ALREADY", "LG_ERR_LINK", "LG_ERR_NO_SPACE"}, source.statuses("lg_start"))
         self.assertLess({"LG_ERR_FORKED", "LG_ERR_LIMIT"}, source.statuses("lg_log"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the tests do is the same each time that they run, and their verdict is the same on a busy
-machine: they wait for conditions and not for times, and draw by the seeds of Tests/Support alone.
+"""Tests do the same in each run, and have the same verdict on a busy machine: they wait for
+conditions and not for times, and draw by the seeds of Tests/Support alone.
 
 A time that a test is about passes in pass_time() or passTime(), which have the reason; a thread of
 a C program that paces itself in a loop calls rest()."""
@@ -14,7 +14,7 @@ SUPPORT = TESTS / "Support"
 SUFFIXES = {".c", ".cpp", ".h", ".java", ".py", ".rs", ".swift", ".zsh"}
 # A sleep by any name; one of a shell has no parenthesis.
 SLEEP = r"\b(?:u|nano|clock_nano)?sleep(?:_for|_until)?\(|\b(?:Task|Thread|time|thread|asyncio)(?:\.|::)sleep\b|\basyncAfter\b"
-# What differs from run to run, where something is drawn by it; random.Random(1) does not.
+# Sources of randomness that differ from run to run; random.Random(1) does not.
 CLOCK = (r"\burandom\(|\brandom\.(?!Random\(\d)\w+\(|\b(?:mt19937|random_device|SystemRandomNumberGenerator|arc4random\w*|getrandom)\b"
          r"|\.random\(in: [^,]*\)|\.(?:shuffled?|randomElement)\(\)|\b(?:seed|random_state|srand\w*)\b\s*[=(:].*(?:time|clock|tv_nsec|pid)|LAUNCHGUARD_\w+_SEED")
 
@@ -34,7 +34,7 @@ class Waits(unittest.TestCase):
         self.assertEqual(list(found(SLEEP, [SUPPORT])), [])
 
     def test_reason(self):
-        """Whoever passes time says why, on the same line."""
+        """A line that passes time says why."""
         self.assertEqual([line for line in found(r"\b(?:pass_time|pass_us|passTime)\(", [SUPPORT]) if not re.search(r"(?:pass_time|pass_us|passTime)\(.*\"[^\"]+\"", line)
                           and not re.search(r"void pass_time\(", line)], [])
 

@@ -1,4 +1,4 @@
-"""What the tests of pages share: what the file itself must be, and headless Chromium."""
+"""Shared by the tests of pages: checks of the file itself, and headless Chromium."""
 
 import base64
 import collections
@@ -26,7 +26,7 @@ def check(condition, what):
 
 
 class Page(html.parser.HTMLParser):
-    """What the file itself must be: balanced, labelled, and without a word to the network."""
+    """Check the file itself: it is balanced, labelled, and never uses the network."""
 
     def __init__(self, text, has_navigation=True):
         super().__init__()
@@ -92,12 +92,12 @@ def become(folder):
     return pypi.run_again(folder, "playwright") if shutil.which("chromium") else "no chromium (Debian: chromium)"
 
 
-# Texts whose contrast to what is behind them is below that of WCAG 2, level AA.
+# Texts whose contrast to their background is below that of WCAG 2, level AA.
 FAINT = """least => {
   const parts = text => (text.match(/[\\d.]+/g) ?? []).map(Number);
   const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
-  const behind = node => {
+  const background = node => {
     for (; node; node = node.parentElement) {
       const color = parts(getComputedStyle(node).backgroundColor);
       if (color.length === 3 || color[3] === 1) return color;
@@ -109,7 +109,7 @@ FAINT = """least => {
   for (const node of document.querySelectorAll("body *:not(script)")) {
     if (![...node.childNodes].some(part => part.nodeType === 3 && part.data.trim()) || !node.checkVisibility()) continue;
     const style = getComputedStyle(node), color = parts(node.closest("svg") ? style.fill : style.color);
-    const [a, b] = [light(color), light(behind(node))].sort((x, y) => y - x), contrast = (a + .05) / (b + .05);
+    const [a, b] = [light(color), light(background(node))].sort((x, y) => y - x), contrast = (a + .05) / (b + .05);
     seen += 1;
     if (contrast < 4.5) faint.push(`${node.tagName}.${node.getAttribute("class")} ${contrast.toFixed(2)} ${node.textContent.slice(0, 40)}`);
   }

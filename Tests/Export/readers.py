@@ -28,7 +28,7 @@ def install(folder, name):
 
 
 def read(python, name, path):
-    """What the reader says of a file, and None; or None, and what it complains of."""
+    """The reader's output for a file, and None; or None, and its complaint."""
     found, complaint = read_each(python, name, [path])
     return found and found[0], complaint
 
@@ -52,7 +52,7 @@ def lldb():
 
 
 def debug(path, program, *commands):
-    """What lldb prints; it reads no start-up files and asks no server."""
+    """The output of lldb, which reads no start-up files and asks no server."""
     words = [part for command in commands for part in ("-o", command)]
     environment = {**os.environ, "HOME": "/nonexistent", "TERM": "dumb"}
     environment.pop("DEBUGINFOD_URLS", None)
@@ -151,7 +151,7 @@ def _opentelemetry(path):
 
 
 def _datasette(path):
-    """What Datasette shows of a database, with the metadata and the queries in files beside it."""
+    """Datasette's view of a database, with the metadata and the queries in files beside it."""
     import asyncio
     from datasette.app import Datasette
 

@@ -59,11 +59,11 @@ class ExportCase(OperatorCase):
         self.skipTest(reason)
 
     def read(self, name, path=None):
-        """What a reader says of the file."""
+        """A reader's output for the file."""
         return self.read_each(name, [path or self.file])[0]
 
     def read_each(self, name, paths):
-        """What a reader says of files; skips, with the reason, where it cannot be had."""
+        """A reader's output for files; skips, with the reason, where there is no reader."""
         python, reason = readers.install(operator_case.options.tool.parent / "export-readers", name)
         if reason:
             self.leave_out(f"{name} cannot be installed: {reason}")
@@ -102,7 +102,7 @@ class Minidump(ExportCase):
         run = self.crash()
         self.exported("minidump", self.state)
         found, crash = self.read("symbolic"), run["crash"]
-        # Of a caller symbolic shows the instruction before; of the first frame the instruction.
+        # For a caller symbolic shows the instruction before; for the first frame the instruction.
         self.assertEqual(found["threads"], self.threads(run))
         self.assertEqual(sorted(found["modules"]), sorted([m["path"], number(m["start"]), m.get("buildID")] for m in run["modules"]))
         self.assertEqual(found["exception"], {"tid": crash["threadID"], "reason": "SIGSEGV /SEGV_MAPERR", "address": 0x1234})

@@ -83,7 +83,7 @@ def check_filters(browser, path, counts, scripts):
 def check_choice_in_forced_colours(browser, path):
     """Where the reader's own colours replace those of the page, what is chosen still looks so."""
     page, said = browser.open(path, forced=True)
-    # What is computed is not what is drawn.
+    # The computed style is not what the browser draws.
     level = page.locator("#level-info + span")
     before = level.screenshot()
     page.evaluate("document.querySelector('#level-info').checked = true")
@@ -107,7 +107,7 @@ def check_phone(browser, path):
 
 
 def check_policy(browser, path):
-    """What an attacker who got past the escapes could do: nothing. And what is said is heard."""
+    """An attacker who got past the escapes can do nothing, and the browser reports the attempt."""
     changed = path.with_name("changed.html")
     with socket.create_server(("127.0.0.1", 0)) as server:
         evil = f"<script>document.title = 'owned'</script><img src='http://127.0.0.1:{server.getsockname()[1]}/'><p style='position:fixed'>p</p>"

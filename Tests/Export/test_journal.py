@@ -169,7 +169,7 @@ class Systemd(JournalCase):
         self.assertEqual(end["COREDUMP_CMDLINE"].split(" ")[2:], ["crash", str(BREADCRUMBS)])
 
     def test_many_runs(self):
-        """Exports one behind the other are one; a run that left no signal is no coredump."""
+        """Exports one after the other are one; a run that left no signal is no coredump."""
         for action, status in [("crash", -signal.SIGSEGV), ("exit", 3), ("kill", -signal.SIGKILL), ("crash", -signal.SIGSEGV)]:
             self.crashed(3, action, status)
         folder = self.directory / "all"
@@ -194,7 +194,7 @@ class Entries(JournalCase):
         self.assertEqual(end["MESSAGE_ID"].decode(), END)
         self.assertIn(b"\nStack trace of thread ", end["MESSAGE"])
         self.assertFalse([name for name in end if name.startswith("COREDUMP")])
-        # A crash that the program told of itself has no signal that coredumpctl could show.
+        # A crash that the program reported itself has no signal that coredumpctl could show.
         end = dict(self.entries(ROOT / "Tests/Golden/noted.lgrun")[-1])
         self.assertEqual((end["MESSAGE_ID"].decode(), end["LAUNCHGUARD_END"]), (END, b"crash"))
 

@@ -94,7 +94,7 @@ class ServerCase(EndedCase):
         return found["event"], json.loads(text)
 
     def moment(self, run):
-        """Of what the stacks are, which thread it is of, with its frames, and the others."""
+        """The event of the stacks, its thread with the frames, and the other threads."""
         crash = run.get("crash")
         if run["verdict"]["end"] == "crash" and crash:
             stack = crash.get("dwarfStack") or crash.get("framePointerStack")
@@ -270,7 +270,7 @@ class OpenTelemetry(ServerCase):
             self.assertEqual((crumb["event"], crumb["body"], crumb["severity"], crumb["severity_text"]),
                              ("launchguard.breadcrumb", entry["text"].replace("/home/planted-user", "~"), LEVELS[entry["level"]][1], entry["level"]))
             self.assertEqual(crumb["time"], nanoseconds(entry["time"]))
-            # Of a key twice the first one.
+            # Where a key comes twice, the first value counts.
             fields = {field["key"]: field["value"].replace("/home/planted-user", "~") for field in reversed(entry.get("fields", [])) if "value" in field}
             self.assertEqual(crumb["attributes"], {"thread.id": entry["threadID"], **({"launchguard.category": entry["category"]} if "category" in entry else {}),
                                                    **{f"launchguard.field.{key}": value for key, value in fields.items()}})
@@ -363,7 +363,7 @@ class Redaction(ServerCase):
 
 class Schema(EndedCase):
     def test_json(self):
-        """What --format json writes is what docs/schema says, with a fingerprint."""
+        """The output of --format json fits docs/schema, and has a fingerprint."""
         lines = []
         for make, end in [(lambda: self.ended("crash", -signal.SIGSEGV), "crash"), (self.hung, "hang"), (lambda: self.ended("kill", -signal.SIGKILL), "unknown"),
                           (lambda: self.ended("exit", 0), "clean"), (self.out_of_memory, "oom")]:

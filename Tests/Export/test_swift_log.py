@@ -19,7 +19,7 @@ from operator_case import LIMIT_S, ROOT, run
 from test_export import DAMAGED, GOLDEN, NOT_FOUND, SECRET, ExportCase, number
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "game.swift"
-# What only the runtime says, and docs/EXPORT.md tells.
+# Keys of the runtime alone, as docs/EXPORT.md says.
 THEIRS = {"backtraceTime", "frame.thunk", "frame.system"}
 SEGMENTS = {"cs", "fs", "gs"}
 

@@ -12,7 +12,7 @@
 
 #define THREADS 20
 
-/* Destructors of keys run in the order of their creation: one before LaunchGuard's, one behind. */
+/* Destructors of keys run in the order of their creation: one before LaunchGuard's, one after. */
 static pthread_key_t first_key, last_key;
 static pthread_barrier_t all_begun;
 static struct thread {

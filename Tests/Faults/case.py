@@ -212,8 +212,8 @@ class Case:
     def look_at_crash(self, run, crash):
         expected = self.expected
         if crash.get("brief"):
-            # Of threads that crash at once the one that ends the process may have a brief record.
-            # The first one's is whole.
+            # Where threads crash at once, the one that ends the process may have a brief record.
+            # The record of the first is whole.
             self.check(crash["stages"] & BRIEF == BRIEF, "stages of the brief record: %#x" % crash["stages"])
             whole = [one for one in run.get("crashes") or [] if one != "damaged" and not one.get("brief")]
             if self.check(len(whole) == 1 and whole[0]["tid"] != crash["tid"], "a brief record without a whole one of another thread"):

@@ -18,8 +18,8 @@ NO_RUN = {"no run": None}
 KILLED = {"killed": "witness"}
 ASKED = {"terminated": None}
 
-# What is said: by the next start, by the next start after a witness, and whether it counts for a
-# launch that is under way, in both cases where they differ.
+# The verdict of the next start, of the next start after a witness, and whether the end counts for a
+# launch under way, for both starts where they differ.
 RECORDED = ("crash, crash record", "crash, witness", "yes")
 UNSEEN = ("unknown, no mark", "killed, witness", "yes")
 LEFT = ("clean, exit mark", "clean, witness", "no")

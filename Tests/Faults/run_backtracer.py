@@ -26,7 +26,7 @@ ENTRIES = ["null-read", "illegal", "swift-index", "abort", "swift-async"]
 PHASES = ["launching", "finished"]
 # The fifth kind of idle thread takes no signal from anybody.
 IDLE = 4
-# Of a handler that hangs.
+# Time limit of a handler that hangs.
 HANDLER_MS = 1000
 
 
@@ -60,7 +60,7 @@ class Run:
         self.crash = self.file["crash"]
 
     def place(self, pc):
-        """Of an address, whatever base the kernel chose: module and offset."""
+        """Module and offset of an address, whatever base the kernel chose."""
         for module in self.file["modules"]:
             if module["start"] <= pc < module["end"]:
                 return os.path.basename(module["path"]), pc - module["bias"]
@@ -70,7 +70,7 @@ class Run:
         return [[self.place(pc) for pc in walk["pcs"]] for walk in self.crash["frames"]]
 
     def record(self):
-        """What must be the same with the backtracer."""
+        """The parts that must be the same with the backtracer."""
         crash, threads = self.crash, self.crash["threads"]
         return {"end": self.file["verdict"]["end"], "signal": crash["signal"], "kind": crash["kind"], "stages": crash["stages"],
                 "messages": [message["text"] for message in crash["messages"] or []], "notes": crash["notes"], "frames": self.frames(),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The true cause of an end, and what is said of it.
+"""The true cause of an end, and the verdict on it.
 
 Each row ends a process of the catalogue in a way that the runner knows, because the runner or the
 entry brought it about. The next start then says how the run ended: once without a witness, and once

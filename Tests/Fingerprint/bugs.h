@@ -14,7 +14,7 @@
 #else
 #define KEPT __attribute__((noinline, noclone))
 #endif
-/* Behind a call: the call is neither made into a jump nor left out. */
+/* After a call: the call is neither made into a jump nor left out. */
 #define STAY __asm__ volatile("" ::: "memory")
 
 #ifdef __cplusplus
@@ -39,11 +39,11 @@ int hangs(void);
 /* In a thread with so much stack. */
 void in_thread(way *die, long argument, size_t stack_bytes);
 
-/* Of the shared library. */
+/* A function of the shared library. */
 long library_sum(const long *list, long count);
 long library_last(const long *list, long count);
 
-/* Of Swift, in the builds that have it. */
+/* A function of Swift, in the builds that have it. */
 __attribute__((weak)) void swift_bug(const char *name);
 
 #ifdef __cplusplus

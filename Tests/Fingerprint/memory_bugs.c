@@ -123,9 +123,9 @@ KEPT void release(void *first, void *second) { free(first); STAY; free(second); 
 
 static void free_twice(long bytes)
 {
-    void *volatile block = malloc((size_t)bytes), *volatile behind = malloc(64);
+    void *volatile block = malloc((size_t)bytes), *volatile after = malloc(64);
     release(block, block);
-    release(behind, NULL);
+    release(after, NULL);
 }
 
 static void free_inside(long unused)

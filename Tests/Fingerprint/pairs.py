@@ -87,7 +87,7 @@ SAME = [
     # hangs
     Pair("hang", "hang", "at any place of its loop"),
     Pair("first lock", "first lock", "at the same lock"),
-    Pair("polls", "polls again", "in a loop that rests at two places", "the thread rests behind a call, and the call has a place"),
+    Pair("polls", "polls again", "in a loop that rests at two places", "the thread rests after a call, and the call has a place"),
     # Swift
     Pair("swift fatal@swift-O", "swift fatal@swift-Onone", "fatalError() in a build without optimisation"),
     Pair("swift fatal@swift-O", "swift fatal other caller@swift-O", "another caller of the function with fatalError()"),
@@ -101,7 +101,7 @@ DIFFERENT = [
     Pair("total first", "total result", "the line that stores, of the function"),
     Pair("total second", "total divided", "a division by zero in the function"),
     Pair("assert first", "assert second", "two assertions in one function"),
-    Pair("assert second", "assert third", "two assertions in one function, behind each other"),
+    Pair("assert second", "assert third", "two assertions in one function, one after the other"),
     Pair("assert twin", "assert other twin", "the same assertion at two lines of one function",
          "the line is not in the fingerprint: it changes with each version"),
     Pair("assert first", "throw", "an assertion, and an exception"),
@@ -123,7 +123,7 @@ DIFFERENT = [
     Pair("null", "freed", "no object, and a freed one, at one place"),
     Pair("call null", "call wild", "no callback, and a wild one, at one place"),
     # one helper
-    Pair("abort in helper", "abort in helper of other", "two callers of the helper that ends the program, behind three of its functions"),
+    Pair("abort in helper", "abort in helper of other", "two callers of the helper that ends the program, below three of its functions"),
     Pair("wrapper first", "wrapper second", "two callers of one function around strlen()"),
     # modules
     Pair("library sum", "library last", "two functions of a library, called from one place"),

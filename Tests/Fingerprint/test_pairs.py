@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often the fingerprint tells bugs apart, and how often it knows one again.
+"""How often the fingerprint separates bugs, and how often it recognises one.
 
 The bugs are real ends of a program that was built in several ways; the fingerprint is what the
 public reader says of the file. Each pair of pairs.py is judged as that list says.

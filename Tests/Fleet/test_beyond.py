@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What docs/FLEET.md says of servers: test_beyond.py --tool T --victim V --agent A --entries E
+"""The servers of docs/FLEET.md: test_beyond.py --tool T --victim V --agent A --entries E
 
-One program crashes in two ways, and its agent sends the reports to servers on 127.0.0.1. What they
-have, counted by fingerprint as the page says, is what `launchguard top` counts in the same runs.
+One program crashes in two ways, and its agent sends the reports to servers on 127.0.0.1. Their
+counts by fingerprint, made as the page says, equal those of `launchguard top` in the same runs.
 """
 import argparse
 import json
@@ -57,7 +57,7 @@ class Beyond(DeliveryTest):
         return bodies, wanted
 
     def test_configuration(self):
-        """What the page shows of spool/config is what is written."""
+        """The page shows spool/config as it is written."""
         wanted = re.search("^```\n(launchguard-delivery.*?)^```", PAGE, re.MULTILINE | re.DOTALL).group(1)
         endpoint = re.search("^endpoint=(.*)$", wanted, re.M).group(1)
         self.assertIn(f'options.endpoint = "{endpoint}";', quoted("c")[0])

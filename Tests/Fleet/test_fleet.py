@@ -46,7 +46,7 @@ ENDS = {"clean": "clean", "write": "crash", "divide": "crash", "abort": "crash",
 DAY_S = 86400
 START_S = 1_760_000_000 // DAY_S * DAY_S  # in October 2025
 PAGE = ROOT / "docs/FLEET.md"
-# What a later collect changes though it says nothing new.
+# Columns that a later collect changes though it finds nothing new.
 OF_THE_COLLECT = ("last_collected", "source")
 
 
@@ -124,7 +124,7 @@ class FleetCase(OperatorCase):
         return path
 
     def on_terminal(self, words, **variables):
-        """What the tool writes to a terminal, and its exit status."""
+        """The tool's output on a terminal, and its exit status."""
         master, terminal = pty.openpty()
         process = subprocess.Popen([operator_case.options.tool, *words], stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, env={**os.environ, **variables})
         self.addCleanup(process.kill)
@@ -247,7 +247,7 @@ class Collect(FleetCase):
             connection.execute("PRAGMA foreign_keys = OFF")
             for table in "run", "fingerprint", "example":
                 connection.execute(f"UPDATE {table} SET fingerprint = ? WHERE fingerprint = ?", ("f" * 32, name))
-            # Of the other one only the run that is its example.
+            # The other fingerprint has only the run that is its example.
             connection.execute("INSERT INTO fingerprint SELECT ?, app, ending, headline, place FROM fingerprint WHERE fingerprint = ?", ("e" * 32, other))
             connection.execute("UPDATE run SET fingerprint = ? WHERE uuid != (SELECT run_uuid FROM example WHERE fingerprint = ?) AND fingerprint = ?", ("e" * 32, other, other))
             connection.execute("UPDATE example SET fingerprint = ? WHERE fingerprint = ?", ("e" * 32, other))

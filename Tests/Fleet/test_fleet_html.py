@@ -78,7 +78,7 @@ def check_file(name, text):
 
 
 def check_ranking(browser, path, groups):
-    """What a person sees and copies, without a script, by mouse and by keys."""
+    """The page as a person sees and copies it, without a script, by mouse and by keys."""
     page, said = browser.open(path, scripts=False)
     rows = page.locator("#ranking tbody tr")
     check(rows.count() == len(groups), f"{rows.count()} rows")

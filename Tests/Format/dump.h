@@ -23,7 +23,7 @@ void json_hex(const uint8_t *bytes, size_t size);
 /* Each part prints its key only where it exists: a file for which there was little space lacks
  * some. */
 void dump_messages(void);
-/* Of the crashed thread's walk by unwind tables, or of a walk of some threads. */
+/* The threads of a dump: the crashed thread's walk by unwind tables, or walks of some threads. */
 struct threads;
 void dump_functions(const struct threads *of, uint32_t thread, uint32_t stored);
 void dump_process(void);

@@ -40,7 +40,7 @@ def first(holds):
 
 
 def mark(holds):
-    """What the process left for its end, before anybody ended it."""
+    """The evidence that the process left before anybody ended it."""
     if holds("stopped"):
         return CLEAN, 5, "nothing", "end"
     for fact, end in (("exit 0", CLEAN), ("exit n", EXIT)):
@@ -196,7 +196,7 @@ class Asks(Exception):
 
 
 def questions(replaced, answers=()):
-    """What judge() asks, as a tree: (fact, the tree for no, the tree for yes), or the end."""
+    """The questions of judge() as a tree: (fact, the tree for no, the tree for yes), or the end."""
     def holds(fact):
         if fact not in known:
             raise Asks(fact)

@@ -189,7 +189,7 @@ static void make_faults(void)
     faults->left = 63;
 }
 
-/* What starts keep behind the hot page for one another, which no reader shows. */
+/* Data after the hot page that starts keep for one another, and that no reader shows. */
 static void make_machine(void)
 {
     static const struct lg__machine machine = { { 1, 2, 3 }, "Kiosk 4", "debian", "12" };

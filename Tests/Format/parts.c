@@ -95,11 +95,11 @@ static void write_frames(unsigned stage, uint32_t stored, uint32_t reason, uint3
     lg__run_commit(&run, 0, stage, offsetof(struct lg__crash_frames, pcs) + stored * sizeof frames->pcs[0]);
 }
 
-/* Behind the stored pcs: a function for each frame but one, which has none, and one whose offset
+/* After the stored pcs: a function for each frame but one, which has none, and one whose offset
  * makes no sense. */
-static size_t write_functions(uint64_t *behind, uint32_t count)
+static size_t write_functions(uint64_t *after, uint32_t count)
 {
-    struct lg__functions *functions = (struct lg__functions *)(void *)behind;
+    struct lg__functions *functions = (struct lg__functions *)(void *)after;
     const size_t size = count * sizeof functions->functions[0];
     for (uint32_t i = 0; i < count; i++)
         functions->functions[i] = (struct lg__function){ 0x10 + i, i == 1 ? 0 : i == 2 ? 0x12 : 0x1000 * (i + 1) };

@@ -23,7 +23,7 @@ AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
 REASONS = ["", "the frame pointer chain leaves the stack", "memory of the stack cannot be read",
            "no unwind information for the next frame", "the chain of frames loops", "the limit of frames was reached",
            "the module table was not ready", "the walk itself crashed", "the unwinder gave up",
-           "the next return address is not behind a call"]
+           "the next return address is not after a call"]
 
 
 # ---- §4, §5: identity and state ----
@@ -377,7 +377,7 @@ def read_frames(file, stage):
 
 
 def read_functions(words, stored):
-    """Of pcs and what is behind them: number of the frame, offset in its function, size of that."""
+    """From the words of a walk: number of each frame, offset in its function, size of that."""
     words = words[8 * stored:]
     if len(words) < 8:
         return {}

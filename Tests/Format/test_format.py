@@ -880,11 +880,11 @@ class Later(BothReaders):
         path = self.made()
         whole, (at, size) = pathlib.Path(path).read_bytes(), page.File(path).sections[9]
         self.assertEqual(size, 4096)
-        for what in ("no end", "no end behind a name", "phase", "cut"):
+        for what in ("no end", "no end after a name", "phase", "cut"):
             copy = bytearray(whole)
             if what == "no end":
                 copy[at + 16:at + 256] = b"x" * 240
-            elif what == "no end behind a name":
+            elif what == "no end after a name":
                 copy[at + 16:at + 256] = b"x\0" + b"y" * 237 + b"\0"
             elif what == "phase":
                 struct.pack_into("<I", copy, page.File(path).sections[2][0] + 256 + 68, 8)
@@ -1015,7 +1015,7 @@ class Annotations(BothReaders):
 
 
 class Live(BothReaders):
-    """What a living program writes."""
+    """The data that a living program writes."""
 
     def made(self, how="live"):
         os.makedirs(self.state, exist_ok=True)
@@ -1063,7 +1063,7 @@ class Live(BothReaders):
 
 
 class Guards(BothReaders):
-    """What guards found."""
+    """The findings of guards."""
 
     def made(self):
         os.makedirs(self.state, exist_ok=True)
@@ -1194,7 +1194,7 @@ class Lanes(unittest.TestCase):
                 self.assertEqual(self.times(log)[0, 9], 5000 + 90000)
 
     def test_monotonic_between_counts(self):
-        # Every third entry has the other clock, which is 7 ns behind. No time goes back.
+        # Every third entry has the other clock, which is 7 ns after. No time goes back.
         log = self.read(self.make(kind=lambda number: 0x40 if number % 3 == 0 else 0,
                                   time=lambda lane, number: 4993 + 10 * number if number % 3 == 0 else 1000 + 20 * number))
         times = self.times(log)

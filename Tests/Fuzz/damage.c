@@ -200,7 +200,7 @@ static void seal_threads(uint8_t *section, size_t first_at, size_t room)
     }
 }
 
-/* `count` snapshots behind the first 64 bytes. */
+/* `count` snapshots after the first 64 bytes. */
 static void seal_snapshots(uint8_t *section, unsigned count, size_t room)
 {
     const size_t first = offsetof(struct lg__snapshots, snapshots), head = first + count * sizeof(struct lg__snapshot);

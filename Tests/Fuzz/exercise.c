@@ -25,7 +25,7 @@ static lg_status expected(lg_status status)
     return status;
 }
 
-/* The list ends within its array, and the bytes behind its end do not belong to the file. */
+/* The list ends within its array, and the bytes after its end do not belong to the file. */
 static void exercise_modules_of(const char modules[240])
 {
     size_t at = 0;
@@ -271,7 +271,7 @@ static void exercise_fields(lg_reader *reader, uint64_t index, const lg_log_entr
 {
     static lg_log_field field;
     size_t size = entry->size + strlen(entry->category);
-    uint32_t count = entry->field_count; /* the first, the last, and the one behind the last */
+    uint32_t count = entry->field_count; /* the first, the last, and the one after the last */
     for (uint32_t i = 0; i < count; i = i < 2 || i == count - 1 ? i + 1 : count - 1) {
         PROMISE(lg_reader_log_field(reader, index, i, &field) == LG_OK);
         PROMISE(field.key[field.key_size] == 0 && field.value[field.value_size] == 0);

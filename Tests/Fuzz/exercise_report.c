@@ -99,7 +99,7 @@ static void request_all(const struct letter *letter)
         }
 }
 
-/* What an export is. */
+/* Export as `launchguard-agent` does. */
 static void export_all(const struct letter *letter)
 {
     struct request sentry = { .headers = NULL }, otlp = { .headers = NULL };

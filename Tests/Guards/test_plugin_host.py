@@ -26,7 +26,7 @@ TRAP = signal.SIGTRAP if platform.machine() == "aarch64" else signal.SIGILL  # o
 ABORT, FAULT = signal.SIGABRT, signal.SIGSEGV
 WRONG = "wrong"  # no crash, and a wrong result
 
-# Of each way: the class of its guard, and how it ends without one.
+# Each way with the class of its guard, and its end without a guard.
 WAYS = {
     # of the host in C
     "missing-function": ("symbol", FAULT),

@@ -230,7 +230,7 @@ import TestSupport
         }
     }
 
-    /// A stop tells at once what waits.
+    /// A stop reports waiting events at once.
     @Test func eventsFasterThanTheirReaderAreCounted() async throws {
         let scene = try TestDirectory()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in

@@ -19,7 +19,7 @@ import Testing
         #expect(journal.all == ["true test"])
     }
 
-    /// What Foundation ignores it goes on to ignore, and the guard tells it.
+    /// Foundation ignores a second removal as ever, and the guard reports it.
     @Test func anObserverThatIsRemovedTwiceIsTold() async throws {
         let scene = try Scene()
         defer { scene.remove() }

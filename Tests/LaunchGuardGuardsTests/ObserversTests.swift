@@ -124,7 +124,7 @@ import TestSupport
 
     // MARK: Not claimed
 
-    /// The end of an owner alone is not told: only an event finds it.
+    /// The end of an owner alone is not reported: only an event finds it.
     @Test func withoutAnEventTheEndOfAnOwnerIsNotTold() async throws {
         let scene = try Scene()
         defer { scene.remove() }

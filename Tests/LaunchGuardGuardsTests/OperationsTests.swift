@@ -64,7 +64,7 @@ import TestSupport
         #expect(try scene.lastRun()?.verdict?.end == .crash)
     }
 
-    /// What guards do not guard.
+    /// Bugs that guards do not guard against.
     enum OtherBug: String, CaseIterable, Codable, Sendable {
         case element, key, sum, index, forcedUnwrap
 

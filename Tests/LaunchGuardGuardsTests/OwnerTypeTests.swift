@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// Lists of types: a guard asks them about its owner's type. Each owner here is gone, and the
-/// events that were told say which of them were guarded.
+/// reported events say which of them were guarded.
 @Suite struct OwnerTypeTests {
     class Player: @unchecked Sendable {}
     class Video: Player, @unchecked Sendable {}

@@ -2,7 +2,7 @@
 import Testing
 import TestSupport
 
-/// What the closures of a launch inherit from the caller of `begin()`.
+/// The context that the closures of a launch inherit from the caller of `begin()`.
 @Suite(.timeLimit(.minutes(10))) struct ContextTests {
     @TaskLocal static var trace = "none"
 

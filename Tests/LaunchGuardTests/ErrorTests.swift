@@ -62,7 +62,7 @@ import Testing
         #expect(launch.problem?.description == "option: \(message)")
     }
 
-    /// What this module takes as the bound of a number, the core takes, too.
+    /// The bounds of numbers in this module are those of the core.
     @Test func theRangesAreThoseOfTheCore() throws {
         let session = try Simulation().session
         let bounds: [LaunchPolicy] = [

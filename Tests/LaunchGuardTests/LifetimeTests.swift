@@ -3,7 +3,7 @@ import LaunchGuard
 import Testing
 import TestSupport
 
-/// What is left of a launch that is over: closures are freed, and updates of the status end.
+/// After a launch, closures are freed and updates of the status end.
 @Suite struct LifetimeTests {
     /// Captured by closures; known to live by its entry.
     private final class Capture: Sendable {

@@ -111,7 +111,7 @@ import Testing
             session.log(.info, "many", fields: .init((0..<300).map { ("\($0)", "") }))
             session.log(.info, large, category: "c", fields: ["small": "1"])
             // As much text as fits, and one byte more. Text that is left out takes no room from the
-            // text behind it.
+            // text after it.
             session.log(.info, "", fields: ["k": String(repeating: "f", count: 4000 - 4 - 4 - 1)])
             session.log(.info, "", fields: ["k": String(repeating: "f", count: 4000 - 4 - 4), "l": "1"])
             session.log(.info, "t", category: "c", fields: ["k": String(repeating: "f", count: 4000 - 4 - 2 - 4 - 1 - 6), "l": "1", "m": "2"])

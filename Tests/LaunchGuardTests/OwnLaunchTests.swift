@@ -1,7 +1,8 @@
 import LaunchGuard
 import Testing
 
-/// What the launch opens and mends. The program has a real one, the test one that takes notes.
+/// The object that the launch opens and mends. The program has a real one, the test one that takes
+/// notes.
 actor Player {
     private(set) var notes: [String] = []
     private let hasSpace: Bool

@@ -60,8 +60,8 @@ AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
 # it, and the parts of a report.
 PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"], "report": ["report", "shape", "names"]}
 
-# What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
-# were bound at start; and the linker's names for the ends of the module.
+# The functions that a signal handler may call: those of libc that take no lock, allocate nothing
+# and were bound at start; and the linker's names for the ends of the module.
 HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location __ehdr_start etext""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
@@ -232,7 +232,7 @@ def signal_safe_functions():
 
 
 class Layered:
-    """What holds of each tree."""
+    """The rules of each tree."""
     least = 60  # symbols
 
     def sees(self, header):
@@ -326,7 +326,7 @@ class Agent(Layered, unittest.TestCase):
         return (CORE.root / header).exists()
 
     def test_only_the_target_makers_know_the_network_library(self):
-        """What a report says is made without it."""
+        """The contents of a report are made without the library."""
         users = {folder(path) for path in AGENT.sources("*.[ch]") if "#include <curl/" in (AGENT.root / path).read_text()}
         self.assertEqual(users, {"target", "send"})
 

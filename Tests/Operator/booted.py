@@ -70,13 +70,13 @@ class Machine:
         (self.units / "script.target").write_text("[Unit]\nWants=script.service\nAfter=script.service\n")
 
     def add(self, unit, *lines):
-        """Settings behind those of the example."""
+        """Settings after those of the example."""
         folder = self.units / f"{unit}.service.d"
         folder.mkdir(exist_ok=True)
         (folder / f"{len(os.listdir(folder))}.conf").write_text("[Service]\n" + "\n".join(lines) + "\n")
 
     def run(self, script):
-        """What the script prints; it runs as a unit of the machine, which ends with it."""
+        """The output of the script, which runs as a unit of the machine; both end together."""
         (self.folder / "script").write_text(manager.UNTIL + script)
         binds = [f"--bind-ro={folder}" for folder in {str(options.victim.parent), *library_folders(options.tool, options.victim)}]
         command = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--link-journal=no", "--directory=/", "--volatile=yes", *binds,

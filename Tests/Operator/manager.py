@@ -14,14 +14,14 @@ from waiting import wait_until
 PROGRAM = next((path for path in ("/lib/systemd/systemd", "/usr/lib/systemd/systemd") if os.access(path, os.X_OK)), None)
 HIERARCHIES = [pathlib.Path("/sys/fs/cgroup") / part for part in ("systemd", "unified", "")]
 
-# Of shells: until a command succeeds, for two minutes.
+# A shell function that repeats a command until it succeeds, for two minutes.
 UNTIL = r"""
 until_it() { n=0; until eval "$1" >/dev/null 2>&1; do n=$((n + 1)); [ $n -lt 1200 ] || { echo "in vain: $1"; return 1; }; sleep 0.1; done; }
 """
-# Of a program: orphans, of which one ends while the program runs. It waits until neither is left:
-# one that process 1 does not wait for stays.
+# A program that makes two orphans, of which one ends while the program runs. The program waits
+# until neither is left: an orphan that process 1 does not wait for stays.
 ORPHANS = "for orphan in $(true >/dev/null & echo $!; sleep 0.2 >/dev/null & echo $!); do while [ -e /proc/$orphan ]; do sleep 0.01; done; done; "
-# Of the shell in the namespace. $0 is the folder of the test.
+# The first lines of the shell in the namespace. $0 is the folder of the test.
 BEGIN = UNTIL + r"""
 mount -t tmpfs none /run && mkdir -p /run/systemd/system /run/u/systemd/user && chmod 700 /run/u && cp "$0"/units/* /run/u/systemd/user || exit 99
 export XDG_RUNTIME_DIR=/run/u XDG_CONFIG_HOME="$0/home" XDG_STATE_HOME="$0/home" HOME="$0/home"
@@ -73,7 +73,7 @@ def remove_groups(groups):
 
 
 def alone(command):
-    """What a command prints in namespaces and control groups of its own, which end with it."""
+    """The output of a command in namespaces and control groups of its own, which end with it."""
     groups = make_groups()
     process = subprocess.Popen(["unshare", "-mpf", "--kill-child", "--mount-proc", *map(str, command)], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, preexec_fn=lambda: enter(groups))
@@ -96,7 +96,7 @@ def unit_text(name, action, folder):
                      ("systemctl --no-block", "systemctl --user --no-block"), ("User=notes\n", ""), ("RestartSec=1\n", "RestartSec=50ms\n"),
                      ("WatchdogSec=30", "WatchdogSec=1")]:
         text = text.replace(old, new)
-    return re.sub(r"ExecStart=/usr/bin/logger.*", f"ExecStart=/usr/bin/touch {folder}/told", text)
+    return re.sub(r"ExecStart=/usr/bin/logger.*", f"ExecStart=/usr/bin/touch {folder}/notified", text)
 
 
 class Manager:
@@ -113,5 +113,5 @@ class Manager:
         return self.folder / "home/notes"
 
     def run(self, script):
-        """What the script prints; it runs beside the manager, which ends with it."""
+        """The output of the script, which runs beside the manager; both end together."""
         return alone(["/bin/sh", "-c", BEGIN + script + END, self.folder])

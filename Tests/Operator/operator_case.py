@@ -14,7 +14,7 @@ sys.path += [str(ROOT / "Tests/Support"), str(ROOT / "Tests/Preload")]
 from loadable import loadable
 from waiting import LIMIT_S
 
-# What systemd or another test may have set, and what would be taken for an answer.
+# Variables that systemd or another test may have set, and that would count as an answer.
 FOREIGN = ("STATE_DIRECTORY", "EXIT_CODE", "EXIT_STATUS", "SERVICE_RESULT", "INVOCATION_ID", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 options = argparse.Namespace()
 

@@ -65,7 +65,7 @@ class Booted(OperatorCase):
         return [json.loads(line) for line in self.tool("list", "--reverse", "--json", "--no-symbols", state).output.splitlines()]
 
     def ends(self, state):
-        """Of each run: its end, its signal, and whether a witness says so."""
+        """For each run: its end, its signal, and whether a witness says so."""
         verdicts = [run["verdict"] for run in self.runs(state)]
         return [(verdict["end"], verdict.get("signal", {}).get("name"), verdict["evidenceKind"] == WITNESS) for verdict in verdicts]
 

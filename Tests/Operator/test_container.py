@@ -14,9 +14,9 @@ from booted import library_folders
 from operator_case import ROOT, OperatorCase
 
 HALTED = 20
-# Of the shell in the namespaces: $0 is the folder of the test. What podman starts ends with them.
-# The limits are lower than podman's own, which not everybody may set. Of an end for lack of memory
-# it leaves a file in the working directory.
+# The first lines of the shell in the namespaces: $0 is the folder of the test. Processes of podman
+# end with the namespaces. The limits are lower than podman's own, which not everybody may set.
+# After an end for lack of memory podman leaves a file in the working directory.
 BEGIN = manager.UNTIL + r"""
 mount -t tmpfs none /run && cd "$0" || exit 99
 engine() {
@@ -68,7 +68,7 @@ class Container(OperatorCase):
         self.skipTest("podman runs no container here: " + ("; ".join(said) or "needs Debian's package crun or runc"))
 
     def engine(self, script, runtime=None):
-        """What a script prints in which `contained` begins `podman run` and `engine` podman."""
+        """The output of a script in which `contained` begins `podman run` and `engine` podman."""
         group = f"launchguard-container-{os.getpid()}"
         variables = {"RUNTIME": runtime or self.runtime, "GROUP": group, "FOLDERS": " ".join(f"--volume {path}:{path}:ro" for path in self.folders)}
         settings = "".join(f"{name}='{value}'; " for name, value in variables.items())

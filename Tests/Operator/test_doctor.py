@@ -367,7 +367,7 @@ class Built(DoctorCase):
         self.finds("program.loader", WARNING, f"is loaded by {path}", "--", self.build(f"-Wl,--dynamic-linker={path}"))
 
     def test_handlers(self):
-        """Of a library that another one loads."""
+        """A finding about a library that another one loads."""
         empty = "void f%d(void) {}\n"
         folder = f"-L{self.directory}"
         origin = "-Wl,-rpath,$ORIGIN"

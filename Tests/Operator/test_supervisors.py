@@ -66,7 +66,7 @@ class Systemd(Supervised):
     def test_crash_loop_until_halted(self):
         state, output = self.manage("launch-crash", """
             systemctl --user start notes
-            until_it 'test -e "$0/told"'
+            until_it 'test -e "$0/notified"'
             until_it 'systemctl --user is-active notes | grep -qx inactive'
             systemctl --user show -p ActiveState notes
             ls "$0/home/notes/runs" | wc -l

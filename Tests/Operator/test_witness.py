@@ -36,7 +36,7 @@ class Shell(OperatorCase):
                 ("raise 64", CRASH, "crash SIGRTMIN+30"), ("raise 15", 0, "terminated SIGTERM"),
                 # Its own mark says that it was exit(), and no signal.
                 ("exit 139", EXIT, "exit with status 139"), ("exit 7", EXIT, "exit with status 7"),
-                # What cannot be told from SIGSEGV.
+                # The same status as SIGSEGV.
                 ("_exit 139", CRASH, "crash SIGSEGV"),
             ]:
                 with self.subTest(shell=shell, action=action):

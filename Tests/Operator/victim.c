@@ -46,7 +46,7 @@ static void deliver(lg_session *session, const char *agent)
     exit(lg_stop(session) == LG_OK ? 0 : 94);
 }
 
-/* What sd_notify() does, for a program that has a watchdog and then hangs. */
+/* As sd_notify(), for a program that has a watchdog and then hangs. */
 static void become_ready(void)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };

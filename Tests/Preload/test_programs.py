@@ -113,7 +113,7 @@ class Programs(Case):
         self.expect(self.one("unshare"), "clean", EXEC)
 
     def test_lost_reader(self):
-        """Of `yes | head`: an end that is no crash."""
+        """An end by SIGPIPE, as of `yes | head`, is no crash."""
         text = self.same(program("bash"), "-c", "yes | head -n 1; echo ${PIPESTATUS[0]}")
         self.assertEqual(text, "y\n141\n")
         run = self.one("yes")
@@ -121,7 +121,7 @@ class Programs(Case):
         self.assertIsNone(run["crash"])
 
     def test_sanitizer(self):
-        """Its runtime, which refuses to come behind other libraries, starts and reports as ever."""
+        """Its runtime, which refuses to come after other libraries, starts and reports as ever."""
         compiler = program("gcc")
         source, checked = self.directory / "checked.c", self.directory / "checked"
         source.write_text(OUT_OF_BOUNDS)

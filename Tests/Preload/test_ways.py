@@ -9,7 +9,7 @@ from preload import EXEC, EXIT_MARK, NO_MARK, TERMINATE_MARK, Case, main
 
 NAME = "preload-ways"
 FAULT, ABORT = -signal.SIGSEGV, -signal.SIGABRT
-NOTHING_ELSE = 97  # status of the program behind a way that goes on
+NOTHING_ELSE = 97  # status of the program after a way that goes on
 NOWHERE = 0x10     # the address of its faults
 
 
@@ -152,12 +152,12 @@ class Ways(Case):
         self.assertEqual([run["run"]["secondary"] for run in (first, second, shell)], [0, 0, 0])
 
     def test_no_mark_of_others_or_of_a_failure(self):
-        """What a child of vfork() does, in the memory of its parent, and an exec that failed leave
-        no mark of an end."""
-        for behind in "vfork", "failure":
-            with self.subTest(behind=behind):
+        """A child of vfork(), in the memory of its parent, and an exec that failed leave no mark of
+        an end."""
+        for way in "vfork", "failure":
+            with self.subTest(way=way):
                 self.setUp()
-                self.way("killed-behind", behind, status=-signal.SIGKILL)
+                self.way("killed-after", way, status=-signal.SIGKILL)
                 self.expect(self.one(NAME), "unknown", NO_MARK)
 
     def test_handler_executes(self):

@@ -1,5 +1,5 @@
-/* Ways to end and to live on, of a program that knows nothing of LaunchGuard. What it prints and
- * how it ends is to be the same with the library preloaded. */
+/* Ways to end and to live on, of a program that knows nothing of LaunchGuard. Its output
+ * and its end must be the same with the library preloaded. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -448,7 +448,7 @@ int main(int count, char **arguments)
         execvp(arguments[2], arguments + 2);
     else if (strcmp(how, "cannot-execute") == 0)
         execv("/etc/passwd", arguments), execv("/etc", arguments), fault();
-    else if (strcmp(how, "killed-behind") == 0) {
+    else if (strcmp(how, "killed-after") == 0) {
         if (strcmp(argument, "vfork") == 0)
             vforked("execute"), vforked("fails");
         else

@@ -1,4 +1,4 @@
-"""The end of a process whose parent is not the tool: the kernel tells it since Linux 6.15."""
+"""The end of a process whose parent is not the tool: the kernel reports it since Linux 6.15."""
 import concurrent.futures
 import ctypes
 import errno
@@ -84,14 +84,14 @@ class Family(Recorded):
         return run, [int(line(run.process.stdout)) for way in ways if way != "now"]
 
     def statuses(self, run):
-        """What the parent is told, by process."""
-        told = {}
+        """The statuses that the parent got, by process."""
+        statuses = {}
         while (words := line(run.process.stdout).split()) != [b"done"]:
-            told[int(words[0])] = int(words[1])
-        return told
+            statuses[int(words[0])] = int(words[1])
+        return statuses
 
     def shown(self):
-        """What all runs show, the oldest first: their process, the wait status that was stored, and
+        """All runs, the oldest first: their process, the wait status that was stored, and
         the end."""
         def inspect(path):
             done = subprocess.run([self.options.tool, "inspect", "--json", "--no-symbols", path], stdout=subprocess.PIPE, timeout=LIMIT_S)
@@ -113,11 +113,11 @@ class Family(Recorded):
         return found
 
 
-class Told(Family):
+class Reported(Family):
     def setUp(self):
         super().setUp()
         if not tells_ends():
-            self.skipTest("this kernel tells nobody but the parent how a process ended; Linux 6.15 does")
+            self.skipTest("this kernel reports the end of a process only to the parent; Linux 6.15 also to others")
 
     def check(self, expected):
         """Ways to end, each with its wait status and the end that the record names."""
@@ -125,14 +125,14 @@ class Told(Family):
         program = run.program()
         wait_until(lambda: watched(run.pid) == set(family), "the tool watches the children")
         run.process.stdin.write(b"\n")
-        told = self.statuses(run)
-        self.assertEqual([told[child] & ~CORE for child in family[:-1]], [status for status, _ in expected.values()])
+        statuses = self.statuses(run)
+        self.assertEqual([statuses[child] & ~CORE for child in family[:-1]], [status for status, _ in expected.values()])
         # The neighbour lives, and is still watched.
         wait_until(lambda: watched(run.pid) == {family[-1]}, "the ends are stored")
         self.assertNotIn(state(family[-1]), (None, "Z"))
         self.assertEqual(self.all_runs()[family[-1]], [None, "running"])
         found = self.ends_well(run, program)
-        self.assertEqual([found[child] for child in family], [*([told[child], end] for child, (_, end) in zip(family, expected.values())), [6 << 8, "exit"]])
+        self.assertEqual([found[child] for child in family], [*([statuses[child], end] for child, (_, end) in zip(family, expected.values())), [6 << 8, "exit"]])
 
     def test_signals(self):
         self.check({"signal9": (9, "killed"), "signal15": (15, "terminated"), "signal14": (14, "crash"), "fault0": (11, "crash")})
@@ -161,10 +161,10 @@ class Told(Family):
         program = run.program()
         wait_until(lambda: watched(run.pid) == {child}, "the tool watches the child")
         run.process.stdin.write(b"\n")
-        told = self.statuses(run)[child]
-        if not told & CORE:
+        status = self.statuses(run)[child]
+        if not status & CORE:
             print("the kernel wrote no core file: the bit is not checked")
-        self.assertEqual(self.ends_well(run, program)[child], [told, "crash"])
+        self.assertEqual(self.ends_well(run, program)[child], [status, "crash"])
 
     def test_many(self):
         """More than the tool takes descriptors for: those that it has are known, the others may be
@@ -174,18 +174,18 @@ class Told(Family):
         wait_until(lambda: len(watched(run.pid)) == 40, "the tool has taken its half")
         known = watched(run.pid)
         run.process.stdin.write(b"\n")
-        told = self.statuses(run)
+        statuses = self.statuses(run)
         found = self.ends_well(run, program)
         for child in family:
-            self.assertIn(found[child], [[told[child], "exit"], *[[None, "unknown"]] * (child not in known)])
+            self.assertIn(found[child], [[statuses[child], "exit"], *[[None, "unknown"]] * (child not in known)])
 
     def test_crowd(self):
         """200 children at a time."""
         run, family = self.start(*("group%d" % (number + 1) for number in range(200)))
         wait_until(lambda: watched(run.pid) == set(family), "the tool watches the children")
         run.process.stdin.write(b"\n")
-        told = self.statuses(run)
-        self.assertEqual([told[child] for child in family], [number << 8 for number in range(1, 201)])
+        statuses = self.statuses(run)
+        self.assertEqual([statuses[child] for child in family], [number << 8 for number in range(1, 201)])
         self.assertEqual(run.end(b"\n"), (0, b"", b""))
         verdicts = [listed["verdict"] for listed in self.runs("family-pthread")]
         self.assertEqual(sorted(verdict["exitCode"] for verdict in verdicts if verdict["end"] == "exit" and verdict["evidenceKind"] == "witness"), [*range(1, 201)])
@@ -233,19 +233,19 @@ class SameNumber(Family):
         self.assertEqual([found[1:] for found in self.shown() if found[0] == 500], [[None, "unknown"]] * 2)
 
 
-class NotTold(Family):
+class NotReported(Family):
     """An end that cannot be had is unknown, and nothing else is different."""
 
     def test_at_once(self):
         """Children that are gone before anybody can look: never another one's status."""
         run, family = self.start("now", *("group%d" % (number + 1) for number in range(200)))
         program = run.program()
-        told = self.statuses(run)
+        statuses = self.statuses(run)
         found = self.ends_well(run, program)
         left = [child for child in family if child in found]  # others gave way to them
         self.assertTrue(left)
         for child in left:
-            self.assertIn(found[child], ([told[child], "exit"], [None, "unknown"]))
+            self.assertIn(found[child], ([statuses[child], "exit"], [None, "unknown"]))
 
     def check(self, *refused):
         run, (killed, left) = self.start("signal9", "exit3", before=lambda: refuse(*refused))

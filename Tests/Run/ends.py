@@ -1,4 +1,4 @@
-"""What a program is given under `launchguard run`, and how it ends."""
+"""The start of a program under `launchguard run`, and its end."""
 import concurrent.futures
 import fcntl
 import os
@@ -128,7 +128,7 @@ class Ends(UnderRun):
                 self.assertEqual(result, (-number, b"", b""), status_name(-number))
 
     def test_ignored_signal(self):
-        """The death of the program by a signal that the tool was told to ignore."""
+        """The death of the program by a signal that is ignored since the start of the tool."""
         ignore = lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN)
         self.ends(-signal.SIGTERM, [*self.under("--quiet"), self.options.probe, "die", "15"], before=ignore)
 
@@ -177,7 +177,7 @@ class Ends(UnderRun):
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
             self.ends(128 + number, in_namespace(self.options.probe, "die", str(int(number))))
         self.assertTrue(self.ends(0, in_namespace(self.options.probe, "orphan"))[0].startswith(b"gone "))
-        # What is left ends with process 1.
+        # A remaining process ends with process 1.
         output, _ = self.ends(0, in_namespace("sh", "-c", "sleep 3600 & readlink /proc/$!/ns/pid"))
         spaces = [os.readlink(path) for path in pathlib.Path("/proc").glob("[0-9]*/ns/pid") if field(int(path.parts[2]), "State")]
         self.assertNotIn(output.decode().strip(), spaces)

@@ -1,5 +1,4 @@
-/* A parent for the tests of `launchguard run`, and its children, which end in the ways that they
- * are told:
+/* A parent for the tests of `launchguard run`, and its children, which end in the given ways:
  *
  *   family [now] WAY …
  *
@@ -36,7 +35,7 @@ static void wait_for(const int channel[2])
         ;
 }
 
-/* A number behind the way's name. */
+/* A number after the way's name. */
 static int number(void)
 {
     return atoi(way + strcspn(way, "0123456789"));

@@ -1,4 +1,5 @@
-/* A program for the tests of `launchguard run`: it shows what it was given, and ends as it is told.
+/* A program for the tests of `launchguard run`: it shows what it was given, and ends in the given
+ * way.
  *
  *   probe facts               what a parent hands on, one fact a line
  *   probe exit STATUS

@@ -1,4 +1,4 @@
-"""What is left of programs that died under `launchguard run`, and that they died as without it."""
+"""Records of programs that died under `launchguard run`; the programs died as without it."""
 import json
 import os
 import pathlib
@@ -160,7 +160,7 @@ class Witness(Recorded):
         self.assertEqual(self.runs("bash")[-1]["verdict"]["end"], "killed")
 
     def test_shell_without_job_control(self):
-        """What a shell says of a child that crashed is what it says without the tool."""
+        """A shell reports a child that crashed as it does without the tool."""
         def says(*prefix):
             output, errors = self.ends(0, ["sh", "-c", '"$@"; echo $?', "sh", *prefix, self.options.probe, "fault"])
             return output, errors.decode().splitlines()[-1].split()[0]
@@ -173,7 +173,7 @@ class Witness(Recorded):
         self.assertEqual(len(self.runs("sh")), 1)
 
     def test_other_library(self):
-        """One that is to be loaded already comes behind."""
+        """One that is to be loaded already comes after."""
         output, _ = self.ends(0, [*self.under(), "sh", "-c", "echo $LD_PRELOAD"], env=dict(os.environ, LD_PRELOAD="libm.so.6"))
         self.assertEqual(output.decode().strip(), self.options.preload + ":libm.so.6")
 
@@ -191,7 +191,7 @@ class Witness(Recorded):
             self.assertEqual([run["verdict"]["end"] for run in listed], ["killed"])
 
     def test_no_folder(self):
-        """It cannot be made: the program runs, and that is said."""
+        """Where the folder cannot be made, the program runs, and a message says so."""
         (self.directory / "file").write_text("")
         _, errors = self.ends(4, [self.options.tool, "run", "--directory", self.directory / "file/below", "sh", "-c", "exit 4"])
         self.assertRegex(errors.decode(), "^launchguard: .*file/below: it cannot be made: .*; the program runs without records\n$")

@@ -47,7 +47,7 @@ class Service(Recorded):
         return run, run.program() if prefix else run.pid
 
     def ask(self, request, end):
-        """What comes for a request, up to its end."""
+        """The answer to a request, up to its end."""
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(LIMIT_S)
             client.connect(self.address)
@@ -88,7 +88,7 @@ class Service(Recorded):
             self.clean()
 
     def clean(self):
-        """What the program left behind."""
+        """The records of the program."""
         for entry in os.listdir("/proc"):
             try:
                 if entry.isdigit() and os.readlink("/proc/%s/cwd" % entry).startswith(str(self.directory)):

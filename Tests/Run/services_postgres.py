@@ -34,15 +34,15 @@ def other_user():
 
 
 def title(process):
-    """What the server says that a process does."""
+    """The server's name for the work of a process."""
     return pathlib.Path("/proc/%d/cmdline" % process).read_text().rstrip("\0 ")
 
 
 class Postgres(services.Service):
     name = "postgres"
-    # What a session does, who does what to its backend, and what the run says. An older kernel
-    # tells the status of a backend to the postmaster alone; its log has those that it ended, where
-    # it can be read.
+    # For each way: the query of a session, the signal to its backend, and the possible ends of the
+    # run. An older kernel reports the status of a backend to the postmaster alone; only where its
+    # log can be read, the log names the processes that the kernel ended.
     BACKEND = {
         "fault": (SLEEP, None, {"crash"}),
         "abort": (SLEEP, signal.SIGABRT, {"crash"}),
@@ -110,7 +110,7 @@ class Postgres(services.Service):
             subprocess.run(["ipcrm", "-m", memory], stderr=subprocess.DEVNULL, timeout=LIMIT_S)
 
     def backend_dies(self, prefix, death):
-        """What the server logs of it, what its client sees, and the two processes."""
+        """The server's log of the death, the client's output, and the two processes."""
         query, number, _ = self.BACKEND[death]
         group = MemoryGroup() if death == "memory" else None
         if group and not group.path:
@@ -148,7 +148,7 @@ class Postgres(services.Service):
         under = self.backend_dies(self.under(), death)
         self.assertEqual(under[:2], without[:2])
         if not TELLS_ENDS:
-            print("this kernel tells the status of a backend to the postmaster alone; Linux 6.15 tells the tool")
+            print("this kernel reports the status of a backend to the postmaster alone; Linux 6.15 also to the tool")
         run = self.run_of(self.name, under[2])
         self.assertIn(run["verdict"]["end"], self.BACKEND[death][2])
         if death == "fault":

@@ -201,7 +201,7 @@ class Go(Runtime):
         self.recovers()
 
     def check_static(self, death):
-        """Its end alone is watched, and that is said."""
+        """Only the end of a static program is watched, and a message says so."""
         self.name = "ways-static"
         command = self.command(records.DEATHS[death][0])
         without, under = (self.dies([*prefix, *command], death) for prefix in ([], self.under()))

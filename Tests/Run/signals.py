@@ -35,7 +35,7 @@ class Sent(UnderRun):
         self.assertEqual([int(line.split()[1]) for line in output.splitlines()], [*map(int, numbers), int(LAST)])
 
     def one_by_one(self, run, send):
-        """Each signal, the next one when the program has told the last."""
+        """Each signal, the next one when the program has shown the last."""
         numbers = sorted(signal.valid_signals() - {*UNCAUGHT, LAST})
         for number in numbers:
             send(number)
@@ -70,9 +70,9 @@ class Sent(UnderRun):
         for _ in range(20):
             os.kill(run.pid, signal.SIGCONT)
             os.kill(run.pid, signal.SIGTSTP)
-            told = line(run.process.stdout)
-            self.assertIn(told, (b"signal 18\n", b"signal 20\n"))
-            if told == b"signal 18\n":
+            shown = line(run.process.stdout)
+            self.assertIn(shown, (b"signal 18\n", b"signal 20\n"))
+            if shown == b"signal 18\n":
                 self.assertEqual(line(run.process.stdout), b"signal 20\n")
         self.comes(run)
 
@@ -149,10 +149,10 @@ class OnTerminal(UnderRun):
         return tool, children(tool)[0]
 
     def end(self, terminal, tool):
-        """The last signal; what the program told before."""
+        """The signals that the program showed before the last one."""
         os.kill(tool, LAST)
-        told = terminal.expect("signal 64")
-        return [int(line.split()[1]) for line in told.splitlines() if line.startswith("signal")]
+        shown = terminal.expect("signal 64")
+        return [int(line.split()[1]) for line in shown.splitlines() if line.startswith("signal")]
 
     def test_keys(self):
         with self.shell() as terminal:
@@ -253,7 +253,7 @@ class OnTerminal(UnderRun):
             self.assertEqual(terminal.end(), 5)
 
     def test_lost_terminal(self):
-        """Where the tool leads the session, it alone is told that the terminal is gone."""
+        """Where the tool leads the session, it alone learns that the terminal is gone."""
         log = self.directory / "log"
         with Terminal([*self.under("--quiet"), self.options.probe, "signals"], {"PROBE_LOG": str(log)}) as terminal:
             wait_until(lambda: log.exists() and b"ready\n" in log.read_bytes(), "the program starts")
@@ -264,5 +264,5 @@ class OnTerminal(UnderRun):
             wait_until(lambda: b"signal 1\n" in log.read_bytes(), "SIGHUP comes")
             os.kill(terminal.pid, LAST)
             terminal.end()
-            told = log.read_text().splitlines()
-            self.assertEqual([told.count("signal 1"), told.count("signal 18")], [1, 1])
+            shown = log.read_text().splitlines()
+            self.assertEqual([shown.count("signal 1"), shown.count("signal 18")], [1, 1])

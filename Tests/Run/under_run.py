@@ -1,4 +1,4 @@
-"""What the tests of `launchguard run` share: the tool, the probe, and a folder of their own."""
+"""Shared by the tests of `launchguard run`: the tool, the probe, and a folder of their own."""
 import pathlib
 import shutil
 import subprocess

@@ -1,6 +1,6 @@
-/* What a test draws. Round i of a test draws from LAUNCHGUARD_SEED plus i, so that a round that
- * failed is the first one of its own seed. The rounds of the seeds in Tests/seeds.txt come before
- * them: ctest passes those of a test in LAUNCHGUARD_FOUND, and the test's name in
+/* Random numbers of a test. Round i of a test draws from LAUNCHGUARD_SEED plus i, so that a round
+ * that failed is the first one of its own seed. The rounds of the seeds in Tests/seeds.txt come
+ * before them: ctest passes those of a test in LAUNCHGUARD_FOUND, and the test's name in
  * LAUNCHGUARD_TEST. */
 #ifndef SEEDS_H
 #define SEEDS_H

@@ -1,5 +1,5 @@
-"""What a test draws: by the seeds of Tests/seeds.txt that it failed with, then by LAUNCHGUARD_SEED,
-a fixed number unless somebody sets that variable."""
+"""Random numbers of a test: by the seeds of Tests/seeds.txt that it failed with, then by
+LAUNCHGUARD_SEED, a fixed number unless somebody sets that variable."""
 import os
 import pathlib
 import random

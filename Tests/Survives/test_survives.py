@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What survives what: test_survives.py --victim V --dump D --library L [--print]
+"""The data that survive each death: test_survives.py --victim V --dump D --library L [--print]
 
 Each row of docs/ENDS.md whose last column begins with *survives* is brought about, with a
 process that has one of everything, and its files are read."""

@@ -93,7 +93,8 @@ static void crash_without_file(void) {
     fault();
 }
 
-/* Of the program, installed before LaunchGuard: it wants a lock that its own thread has. */
+/* The lock of the program's handler, which was installed before LaunchGuard: the thread that
+ * crashes holds it already. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void deadlock(int number) {

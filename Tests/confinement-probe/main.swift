@@ -11,7 +11,7 @@ import LaunchGuardGuards
 import Synchronization
 import TestSupport
 
-/// What happened, in order, from any thread.
+/// Events in order, from any thread.
 final class Seen: Sendable {
     private let lines = Mutex<[String]>([])
 

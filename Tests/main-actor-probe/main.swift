@@ -47,7 +47,7 @@ func end(_ status: Int32, _ what: String) -> Never {
 /// The place of the hang.
 @inline(never) @MainActor func keepTheMainActorBusy() {
     while !isEnough.load(ordering: .relaxed) {}
-    print("never")  // Code behind the call keeps the caller on the stack.
+    print("never")  // Code after the call keeps the caller on the stack.
 }
 
 nonisolated let isEnough = Atomic(false)

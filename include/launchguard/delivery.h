@@ -1,5 +1,5 @@
-/** Delivery: reports leave the machine, also of a program that crashes in a loop and of one that
- *  never starts again.
+/** Delivery: reports leave the machine, even when the program crashes in a loop or never starts
+ *  again.
  *
  *  The program only says where reports go. A small program of its own, `launchguard-agent`, makes
  *  the reports from the run files and sends them. The agent outlives the program, and waits as a
@@ -35,12 +35,12 @@ typedef enum lg_delivery_target {
 typedef enum lg_consent {
     LG_CONSENT_KEPT = 0,    /**< as stored in the state directory; at first: withheld */
     LG_CONSENT_GIVEN = 1,
-    LG_CONSENT_WITHHELD = 2 /**< what is stored for sending is deleted */
+    LG_CONSENT_WITHHELD = 2 /**< the reports that wait to be sent are deleted */
 } lg_consent;
 
 /** A bit of lg_delivery_options.ends. */
 #define LG_DELIVERY_END(end) (UINT32_C(1) << (end))
-/** Of lg_delivery_options.ends: an unknown end while a launch was under way. */
+/** A bit of lg_delivery_options.ends: an unknown end while a launch was under way. */
 #define LG_DELIVERY_UNKNOWN_IN_LAUNCH (UINT32_C(1) << 31)
 /** lg_delivery_options.ends unless the program says more: crash, hang, oom, killed, and unknown in
  *  a launch. */
@@ -73,7 +73,7 @@ typedef struct lg_delivery_info {
     int32_t http_status;      /**< of the last answer; 0: there was none */
     uint64_t attempted_ns;    /**< of the last attempt, nanoseconds since 1970; 0: none */
     uint64_t next_ns;         /**< earliest next attempt, nanoseconds since 1970; 0: now */
-    /** runs with this fingerprint that have no report of their own, because there were too many:
+    /** runs with this fingerprint that got no report of their own, because there were too many;
      *  this report stands for them */
     uint64_t more;
     char error[160];          /**< why the last attempt failed, for a person; "": it did not */
@@ -81,9 +81,9 @@ typedef struct lg_delivery_info {
 
 /** Called once for each report that was delivered, oldest run first, when a launch of this run is
  *  finished, by mark or by time; without any launch ten seconds after lg_delivery_start(). The call
- *  comes within a second, on a thread of LaunchGuard, which the program may block. A report that is
- *  delivered later is told in the next run. A call that does not return, because the program
- *  crashes or ends in it, comes again in the next runs, at most three times in all.
+ *  comes within a second, on a thread of LaunchGuard, which the program may block. For a report
+ *  that is delivered later the call comes in the next run. A call that does not return, because the
+ *  program crashes or ends in it, comes again in the next runs, at most three times in all.
  *
  *  @param report  borrowed during the call. */
 typedef void (*lg_delivered_callback)(const lg_delivery_info *report, void *user);
@@ -152,13 +152,13 @@ typedef struct lg_delivery_options {
 #define LG_DELIVERY_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_delivery_options) }
 #endif
 
-/** Called while lg_delivery_wait() waits, about every 50 ms, on its thread: for a main loop, or for
- *  a screen that tells the user.
+/** Called about every 50 ms while lg_delivery_wait() waits, on the waiting thread. The callback may
+ *  run a main loop, or show the user that the program waits.
  *
  *  @param left_ms  time that the wait has left. */
 typedef void (*lg_delivery_pump)(uint32_t left_ms, void *user);
 
-/** What lg_delivery_wait() found. */
+/** Result of lg_delivery_wait(). */
 typedef enum lg_delivery_result {
     LG_DELIVERY_NOTHING = 1,     /**< there was nothing to send */
     LG_DELIVERY_DELIVERED = 2,   /**< all that was to be sent has had its answer */
@@ -168,8 +168,8 @@ typedef enum lg_delivery_result {
 
 LG_BEGIN
 
-/** Begin to deliver reports: store the configuration, and start the agent where none runs. Only
- *  one that has changed is written, which may take milliseconds.
+/** Begin to deliver reports: store the configuration, and start the agent where none runs. The call
+ *  writes only a configuration that has changed, which may take milliseconds.
  *
  *  The call returns before the agent runs, except where the last run counted as a launch crash, or
  *  the configuration is new, as at the very first start: then the agent has started. The program's
@@ -209,8 +209,8 @@ LG_API lg_status lg_delivery_start(lg_session *session, const lg_delivery_option
  */
 LG_API lg_status lg_delivery_consent(lg_session *session, lg_consent consent);
 
-/** Wait until the reports that are owed now were sent. A report that waits for others like it, of
- *  which many went lately, is not waited for. The call is for a program whose agent cannot outlive
+/** Wait until the reports that are owed now were sent. The call does not wait for a report that is
+ *  put off because many like it were sent lately. It is for a program whose agent cannot outlive
  *  it, as in a container, and for one that shows its user that a report is sent. In an on_report
  *  callback and before lg_launch_begin() alike, the time counts neither towards the window of a
  *  launch nor as a hang: the heartbeat of the calling thread pauses meanwhile, and goes on with the
@@ -253,8 +253,8 @@ LG_API lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_
 LG_API lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *ret_uuid);
 
 /** The reports in the spool of a state directory, oldest run first. A file that cannot be read has
- *  the state LG_DELIVERY_DEAD, the name of the reader's status as its error ("damaged", "newer"),
- *  and of the rest what its name tells. The files of an agent that works meanwhile may move.
+ *  the state LG_DELIVERY_DEAD and the name of the reader's status as its error ("damaged",
+ *  "newer"); its other fields come from its file name. A working agent may move files meanwhile.
  *
  *  @param ret_entries  room for `room` reports; NULL with room 0.
  *  @param ret_count    how many there are, which may be more than `room`.

@@ -1,6 +1,6 @@
 /** Ends of runs, and their evidence.
  *
- *  An ordered list of rules decides, of which docs/ENDS.md has the table: the process is alive; the
+ *  An ordered list of rules decides (docs/ENDS.md has the table): the process is alive; the
  *  program's own record or word of a crash; the wait status that a witness stored; the marks of an
  *  end; another boot; the signs of an end from outside. Without any of them the end is unknown.
  *

@@ -1,7 +1,7 @@
-/** Guards: chosen faults are neutralised and told, instead of ending the program.
+/** Guards: chosen faults are neutralised and reported, instead of ending the program.
  *
- *  A guard is a call or a type that the program uses on purpose; nothing is changed behind its
- *  back. This header is the switchboard of all guards. The guards themselves:
+ *  A guard is a call or a type that the program uses on purpose; LaunchGuard guards no other code.
+ *  This header is the switchboard of all guards. The guards themselves:
  *
  *    guard_memory.h    mappings of files that may be cut short; reads that may fault
  *
@@ -53,7 +53,7 @@ typedef enum lg_guard_class {
 /** All but LG_GUARD_NULL_CALL, which changes what an instruction of any function does. */
 #define LG_GUARDS_DEFAULT (LG_GUARDS_ALL & ~LG_GUARDS(LG_GUARD_NULL_CALL))
 
-/** What is done about a fault of a class. The event is told in each case. */
+/** Policy for the faults of a class. The event is reported in each case. */
 typedef enum lg_guard_policy {
     LG_GUARD_SURVIVE = 1, /**< the fault is neutralised, and the program goes on */
     LG_GUARD_REPORT = 2,  /**< the operation goes on as without its guard */
@@ -77,7 +77,7 @@ typedef enum lg_guard_policy {
     X(LG_GUARD_ENDED, 3, "ended")         /* by the policy: the program was ended */                \
     X(LG_GUARD_EXHAUSTED, 4, "exhausted") /* the budget of the site was spent: left as it was */
 
-/** What was done. Values are stored and never change. */
+/** Action on a fault. Values are stored and never change. */
 typedef enum lg_guard_action {
 #define LG_GUARD_ACTION_ENUM(identifier, value, name) identifier = value,
     LG_GUARD_ACTION_TABLE(LG_GUARD_ACTION_ENUM)
@@ -93,7 +93,7 @@ typedef enum lg_guard_action {
 #define LG_GUARD_FIELDS_MAX 4
 /** Most frames of an event. */
 #define LG_GUARD_FRAMES_MAX 32
-/** Sites that are told apart in a run; all others count together, under site 0. */
+/** Sites that a run counts separately; all others count together, under site 0. */
 #define LG_GUARD_SITES_MAX 31
 
 /** An event, as on_event gets it. */
@@ -119,8 +119,8 @@ typedef struct lg_guard_event {
 /** Called for events, on a thread of LaunchGuard that may block. Of one site it gets the first
  *  event at once, and later ones at most once a second, with their count. It may call any function
  *  of LaunchGuard, lg_guard_stop() included. A crash in it is a crash of the program. Calls never
- *  overlap. lg_stop() tells what is left on its own thread, unless a call is under way that lasts
- *  longer than 0.2 s.
+ *  overlap. lg_stop() reports the events that are left on the thread that calls it, unless another
+ *  call of on_event lasts longer than 0.2 s.
  *
  *  An event that ended the program is in the run file alone.
  *
@@ -179,7 +179,7 @@ LG_BEGIN
 LG_API lg_status lg_guard_start(lg_session *session, const lg_guard_options *options);
 
 /** Stop the guards. From now on each guarded operation is the unguarded one. Events that wait are
- *  still told. What guards hold (tables of observers, handles, registered mappings) stays as it is.
+ *  still reported. Tables of observers, handles and registered mappings stay as they are.
  *  The call does not wait for on_event, and may come from there. Guards can be started again.
  *
  *  @return LG_OK, also where they are stopped; LG_ERR_ARGUMENT; LG_ERR_CLOSED; LG_ERR_FORKED.
@@ -238,8 +238,8 @@ static inline int lg_guard_is_working(lg_guard_class guard_class)
     return (__atomic_load_n(&lg_guard_working, __ATOMIC_RELAXED) & LG_GUARDS(guard_class)) != 0;
 }
 
-/** A fault has been found before it happens: ask what is to be done, and tell. For guards that a
- *  program or another language writes; all typed guards call it.
+/** Report a fault that was found before it happens, and ask what to do about it. The call is for
+ *  guards that a program or another language writes; all typed guards use it.
  *
  *  @param site    address of the code that met the fault, NULL: that of the caller. Events are
  *                 counted by it.

@@ -31,7 +31,7 @@
 
 LG_BEGIN
 
-/* ---- the faults, told by the operations below; for other operations of a program as well ---- */
+/* ---- the faults that the operations below report; other operations may report them, too ---- */
 
 /* They are not marked as cold: gcc would move their calls out of the function, where neither its
  * name nor a list of functions finds them. */
@@ -209,12 +209,12 @@ LG_GUARD_INLINE lg_guard_part lg_guard_range(size_t offset, size_t length, size_
  */
 LG_API uint32_t lg_guard_utf8_beyond_ascii(const char *bytes, size_t size, size_t *at);
 
-/** The next character of a text in UTF-8, and move *at behind it.
+/** Return the next character of a text in UTF-8, and move *at to the byte after it.
  *
  *    bytes that are no character  Survived: U+FFFD for as many bytes as Unicode recommends (the
  *                                 longest beginning of a character, or one byte). Plain: as the
- *                                 first byte says, whatever comes behind it, also behind the end.
- *    *at is not below `size`      Survived: 0, and *at stays. Plain: what stands behind the end. */
+ *                                 first byte says, whatever follows it, also beyond the end.
+ *    *at is not below `size`      Survived: 0, and *at stays. Plain: a read beyond the end. */
 LG_GUARD_INLINE uint32_t lg_guard_utf8(const char *bytes, size_t size, size_t *at)
 {
     if (__builtin_expect(*at < size && (unsigned char)bytes[*at] < 0x80, 1))
@@ -223,7 +223,7 @@ LG_GUARD_INLINE uint32_t lg_guard_utf8(const char *bytes, size_t size, size_t *a
 }
 
 /** Copy a string into a buffer of `room` bytes, with a NUL. Use it where snprintf() would cut a
- *  character of UTF-8 into pieces, or print a NULL as "(null)", and tell nobody.
+ *  character of UTF-8 into pieces, or print a NULL as "(null)", without a report.
  *
  *    the string is longer  Survived: cut at the end of a character; nothing where `room` is 0.
  *                          Plain: copied whole, beyond the buffer.

@@ -17,8 +17,8 @@
  *  leads to must stay until then. It runs in the order of the calls, but after a call that the home
  *  thread makes meanwhile.
  *
- *  A home thread that serves no loop is told: where work has waited longer than `wait_ms`, the next
- *  call returns LG_ERR_TIMEOUT, and is an event. Nothing looks while nobody calls.
+ *  A home thread that serves no loop is noticed at the next call: where work has waited longer than
+ *  `wait_ms`, that call returns LG_ERR_TIMEOUT, and is an event. Between calls nothing looks.
  *
  *  Not claimed: results of calls; `argument` beyond its life; calls that do not go through
  *  lg_guard_confine(); a home thread that has ended, whose number another thread may have.
@@ -29,7 +29,7 @@
 #include <launchguard/guard.h>
 #include <launchguard/launch.h>
 
-/** What belongs to one thread. */
+/** A group of calls that belong to one thread. */
 typedef struct lg_confinement lg_confinement;
 
 /** Calls of one confinement that wait at the same time. */
@@ -66,22 +66,22 @@ LG_BEGIN
  */
 LG_API lg_status lg_confinement_create(const lg_confinement_options *options, lg_confinement **ret_confinement);
 
-/** End a confinement. No other call may use it, now or later, but work that its executor still has:
- *  that does nothing any more.
+/** End a confinement. No other call may use the confinement, now or later. Work that its executor
+ *  still has does nothing.
  *
  *  @param confinement  may be NULL.
- *  @return calls that waited, and will never run. They are an event.
+ *  @return number of calls that waited and will never run; more than 0 are an event.
  *
- *  Threads: one call.  Signals: unsafe.  After fork: tells nothing.  Allocates: no.
+ *  Threads: one call.  Signals: unsafe.  After fork: reports nothing.  Allocates: no.
  *  Durable: nothing is stored; an event survives the process at once.
  */
 LG_API uint32_t lg_confinement_destroy(lg_confinement *confinement);
 
-/** Do work that belongs to the home thread.
+/** Run work on the home thread.
  *
  *  @param work      called with `argument`, once: before this call returns, or later on the home
  *                   thread.
- *  @return LG_OK: it ran, or waits; LG_ERR_TIMEOUT: it waits, behind other work that has waited
+ *  @return LG_OK: it ran, or waits; LG_ERR_TIMEOUT: it waits, after other work that has waited
  *          longer than `wait_ms`; LG_ERR_LIMIT: LG_CONFINED_MAX calls wait, and this one will not
  *          run: an event; LG_ERR_SYSTEM: there is no memory for it, and it will not run (errno);
  *          LG_ERR_ARGUMENT.

@@ -15,10 +15,10 @@
  *
  *  The class is LG_GUARD_HANDLE. The use of a handle after its release, a second release, and a
  *  number that is no handle of the table are faults. A fault that is survived gives NULL. In all
- *  other cases the handle is what a plain pointer would be: the call gives the object that the slot
- *  last held, be it there or not, and a second release gives it once more, to be freed twice.
+ *  other cases the handle acts like a plain pointer: the call gives the object that the slot last
+ *  held, freed or not, and a second release gives that object again, to be freed twice.
  *
- *  Freed memory is not kept back: that would cost memory without bound, replace the allocator of
+ *  The table keeps no freed memory: that would cost memory without bound, replace the allocator of
  *  the program, and fight AddressSanitizer, which does it better. So a pointer that
  *  lg_handles_get() gave is a plain one: a program that frees the object on one thread, while
  *  another thread uses that pointer, needs a lock of its own, as without handles. A handle of one

@@ -35,7 +35,7 @@ LG_BEGIN
 /** Register a mapping, or whole pages of one. May be called before lg_guard_start(), too; the pages
  *  are guarded while LG_GUARD_MEMORY is on.
  *
- *  One fault replaces the page that it met, and up to 255 pages right behind it that are gone as
+ *  One fault replaces the page that it met, and up to 255 pages right after it that are gone as
  *  well: one event, and one of the budget.
  *
  *  @param session     from lg_start(); borrowed.
@@ -53,10 +53,10 @@ LG_BEGIN
  */
 LG_API lg_status lg_guard_map(lg_session *session, void *base, size_t size, int protection);
 
-/** Take a mapping back. To be called before munmap() or mremap(): later another mapping may have
- *  its addresses. No page is replaced after the call, which waits where another thread's fault in
- *  the mapping is being dealt with; a fault that comes at the same time may be a crash. Pages that
- *  were replaced stay as they are.
+/** Take a mapping back. Call it before munmap() or mremap(): later another mapping may have its
+ *  addresses. The call waits while the fault of another thread in the mapping is handled. After the
+ *  call no page is replaced; a fault that comes during the call may be a crash. Pages that were
+ *  replaced stay as they are.
  *
  *  @param base  as for lg_guard_map().
  *  @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_UNPROTECTED; LG_ERR_ARGUMENT; LG_ERR_CLOSED;
@@ -67,9 +67,9 @@ LG_API lg_status lg_guard_map(lg_session *session, void *base, size_t size, int 
  */
 LG_API lg_status lg_guard_unmap(lg_session *session, void *base);
 
-/** How many pages of a registered mapping were replaced by zeros. Where it is not 0, what the
- *  program has read in the mapping is not what the file holds. To be asked after the reads, and
- *  before lg_guard_unmap().
+/** Count the pages of a registered mapping that were replaced by zeros. If the count is not 0, data
+ *  that the program read from the mapping differs from the file. Ask after the reads and before
+ *  lg_guard_unmap().
  *
  *  @param base  as for lg_guard_map().
  *  @return pages; 0 also where no such mapping is registered.
@@ -79,11 +79,11 @@ LG_API lg_status lg_guard_unmap(lg_session *session, void *base);
  */
 LG_API size_t lg_guard_map_lost(const void *base);
 
-/** Copy from memory that may not be there, or not be readable. Where LG_GUARD_MEMORY is off, or the
- *  session has no handlers, this is a copy like any other, with its crash.
+/** Copy from memory that may be unmapped or unreadable. Where LG_GUARD_MEMORY is off, or the
+ *  session has no handlers, the call is an ordinary copy and may crash.
  *
- *  A fault of `dst` is always a crash: that memory is the program's own. Memory that another thread
- *  changes meanwhile is copied as it happens to be.
+ *  A fault in `dst` is always a crash: that memory is the program's own. Memory that another thread
+ *  changes during the copy may be copied half changed.
  *
  *  @param dst         `size` bytes, apart from those of `src`.
  *  @param src         any address.

@@ -1,4 +1,4 @@
-/** Observers with owners: what KVO and a notification centre are elsewhere.
+/** Observers with owners, comparable to KVO and a notification centre.
  *
  *  A subject has a list of observers. Each observer is a callback with the pointer that it gets,
  *  and belongs to an owner: the part of the program that the pointer leads to. The code that frees
@@ -22,16 +22,16 @@
  *    an event meets a dead owner            its observer is removed; else it is called all the same
  *    an observer is added to a dead owner   nothing happens; else it is added
  *
- *  An owner that has removed its observers costs nothing at its end. One that leaves it to the
- *  guard has a bug: without the guard its observers are called with a pointer that leads nowhere.
+ *  An owner whose observers are removed costs nothing at its end. A program that leaves the removal
+ *  to the guard has a bug: without the guard, observers are called with a dangling pointer.
  *
  *  Callbacks run on the thread that posts, in the order in which they were added, and under no lock
  *  of LaunchGuard. A callback may add and remove observers, end owners, post to any list, and leave
- *  by longjmp(): what was added waits for the next event, what was removed is not called any more.
+ *  by longjmp(). An added observer waits for the next event; a removed one is not called any more.
  *
  *  Not claimed: an observer whose owner never ends is called for ever; a callback that runs on
- *  another thread while its owner ends runs on; a list is not used by anybody when it is destroyed,
- *  nor in a callback.
+ *  another thread while its owner ends runs on. Nothing may use a list while it is destroyed, and
+ *  no callback may destroy it.
  */
 #ifndef LAUNCHGUARD_GUARD_OBSERVERS_H
 #define LAUNCHGUARD_GUARD_OBSERVERS_H

@@ -3,7 +3,7 @@
  *  A host calls a plugin through pointers: those that dlsym() returned, or a table of operations
  *  that the plugin handed over. A plugin may lack some of the functions. lg_guard_fill() fills the
  *  gaps with the host's own fallbacks, or with stubs that return 0, and the first call of each
- *  is told as an event of class LG_GUARD_SYMBOL. The site of the event is the place of the call.
+ *  is an event of class LG_GUARD_SYMBOL. The site of the event is the place of the call.
  *
  *  For calls through NULL where no table was filled there is the class LG_GUARD_NULL_CALL: such a
  *  call returns 0. It is off by default, needs the crash handlers, and holds only in the code that

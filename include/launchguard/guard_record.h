@@ -80,7 +80,7 @@ LG_API lg_status lg_reader_guard(lg_reader *reader, uint32_t index, lg_guard_inf
 LG_API lg_status lg_reader_guard_field(lg_reader *reader, uint32_t index, uint32_t field, lg_guard_field *ret_field);
 
 /** One frame of the first event of a site, 0 ≤ frame < frame_count, innermost first: return
- *  addresses, but the first where a signal told the fault.
+ *  addresses, except the first one of a fault that a signal reported.
  *
  *  @return as lg_reader_guard(); LG_ERR_NOT_FOUND also after the last frame.
  *

@@ -365,7 +365,7 @@ LG_API lg_status lg_launch_prepare(lg_session *session, const char *context, con
  *  the call does not wait for repairs; lg_launch_wait() does.
  *
  *  @return LG_OK, whatever the repairs and ordinary tasks did; LG_ERR_FAILED: an essential task
- *          failed, and the tasks behind it did not run; LG_ERR_RESTART: a repair succeeded that
+ *          failed, and the tasks after it did not run; LG_ERR_RESTART: a repair succeeded that
  *          needs a restart, and no task ran: exit, or execute the program again;
  *          LG_ERR_INTERRUPTED: the end was announced, or SIGTERM or SIGINT came while the launch
  *          was held or halted, and LaunchGuard called the program's handler; LG_ERR_CLOSED: the
@@ -420,7 +420,7 @@ LG_API lg_status lg_launch_protect(lg_launch *launch, const char *reason);
  *
  *  The mark says nothing about tasks that have not begun. While tasks are held
  *  (<launchguard/task.h>), a mark is kept, and counts when all tasks have run; until then a crash
- *  is a launch crash. A task that runs holds up no mark, unless others are held behind it: a main
+ *  is a launch crash. A task that runs holds up no mark, unless others are held after it: a main
  *  loop that is the last task may mark the launch. After lg_launch_protect() a kept mark no longer
  *  counts.
  *
@@ -469,9 +469,9 @@ LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret
 LG_API void lg_complete(lg_completion *done, lg_status outcome);
 
 /** As lg_complete(), with the reason of a failure in words, for example "settings.db: no space".
- *  The reason becomes a breadcrumb of this run, in front of the one that names the attempt. Of a
- *  repair, its first 31 bytes are kept in the timeline of the ledger as well, where the last one of
- *  a run stays. `launchguard inspect` shows both.
+ *  The reason becomes a breadcrumb of this run, in front of the one that names the attempt. The
+ *  first 31 bytes of a repair's reason also go to the timeline of the ledger, which keeps the last
+ *  reason of a run. `launchguard inspect` shows both.
  *
  *  @param text  NUL-terminated UTF-8, cut where the breadcrumb would have more than 512 bytes;
  *               NULL: none. Copied. Not used with LG_OK, nor in an answer that comes late.

@@ -12,7 +12,7 @@
  *    task.h      custody of launch tasks
  *    query.h     launches and runs of any program, from its files
  *    delivery.h  reports leave the machine: agent, consent, waiting, acknowledgement
- *    guard.h     chosen faults are neutralised and told
+ *    guard.h     chosen faults are neutralised and reported
  *    guard_memory.h  mapped files that may be cut short, reads that may fault
  *    guard_plugin.h  tables of functions with gaps, calls through NULL
  *    guard_checked.h  arrays, arithmetic and strings that look before they act

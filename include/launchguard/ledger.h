@@ -82,7 +82,7 @@ typedef struct lg_timeline_entry {
     uint32_t events[16];      /**< LG_EVENT_*, by context */
     /** bit i: the end was in no launch of context i, and would have counted in one */
     uint32_t late;
-    uint32_t told;            /**< 1: the program was told of the run */
+    uint32_t told;            /**< 1: the program has learned of the run */
     /** beginning of the text of lg_complete_text() with which a repair failed last; "": none */
     char reason[32];
     /** 1: guards survived faults in the run, as far as is known. That counts against no context. */

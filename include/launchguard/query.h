@@ -1,8 +1,8 @@
-/** Launches of any program, and runs of this one: what the ledger knows, without a launch.
+/** Launches of any program and runs of this one, read from the ledger; the caller needs no launch.
  *
  *  lg_launch_query(), lg_launch_reset() and lg_witness_finished() are for supervisors, tools and
- *  operators: they need no session. lg_reports_untold() is for a program that looks by
- *  itself, where no on_report does.
+ *  operators: they need no session. lg_reports_untold() is for a program that asks by itself,
+ *  because it has no on_report.
  */
 #ifndef LAUNCHGUARD_QUERY_H
 #define LAUNCHGUARD_QUERY_H
@@ -78,11 +78,11 @@ LG_API lg_status lg_launch_reset(const char *state_directory, const char *contex
  */
 LG_API lg_status lg_witness_finished(const char *state_directory, int32_t pid, const char *context);
 
-/** List the runs that ended badly and that nobody was told of: those with a crash, a hang, an exit
- *  with a status other than 0, an end by SIGKILL or for lack of memory, or an unknown end, which no
- *  on_report received and lg_report_told() has not named. Only runs that are still in the timeline,
- *  which has the last 16 of the primary process. For a program that looks by itself, without a
- *  launch for example.
+/** List the runs that ended badly and that the program has not learned of: no on_report received
+ *  the run, and no lg_report_told() named it. A bad end is a crash, a hang, an exit with a status
+ *  other than 0, an end by SIGKILL or for lack of memory, or an unknown end. The list holds only
+ *  runs that are still in the timeline, which has the last 16 of the primary process. The call is
+ *  for a program that asks by itself, for example one without a launch.
  *
  *  @param visit  called for each run on this thread, oldest first, before the call returns.
  *  @param user   handed to visit.
@@ -95,12 +95,12 @@ LG_API lg_status lg_witness_finished(const char *state_directory, int32_t pid, c
  */
 LG_API lg_status lg_reports_untold(lg_session *session, lg_report_visitor visit, void *user);
 
-/** A run has reached somebody: lg_reports_untold() no longer lists it. on_report is called all the
- *  same.
+/** Mark a run as known to the program: lg_reports_untold() no longer lists it. on_report still
+ *  receives the run.
  *
  *  @param ordinal  lg_report.ordinal.
- *  @return LG_OK, also when told before; LG_ERR_NOT_FOUND: not in the timeline; else as
- *          lg_reports_untold().
+ *  @return LG_OK, also when the run was marked before; LG_ERR_NOT_FOUND: not in the timeline; else
+ *          as lg_reports_untold().
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: survives the process at once.

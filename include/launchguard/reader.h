@@ -15,9 +15,9 @@
  *
  *  Every call returns LG_ERR_ARGUMENT where a pointer is NULL that it needs.
  *
- *  <launchguard/record.h> reads the crash record of a run file, <launchguard/snapshot.h> what the
- *  file holds of a living program, <launchguard/guard_record.h> what its guards left,
- *  <launchguard/ledger.h> the ledger. This header includes them.
+ *  <launchguard/record.h> reads the crash record of a run file, <launchguard/snapshot.h> the
+ *  heartbeats, deadlines and stacks of the living program, <launchguard/guard_record.h> the events
+ *  of guards, <launchguard/ledger.h> the ledger. This header includes them.
  */
 #ifndef LAUNCHGUARD_READER_H
 #define LAUNCHGUARD_READER_H
@@ -111,9 +111,9 @@ typedef struct lg_run_info {
     uint64_t crash_noted_ns;
     char crash_type[64];      /**< the type given to that call; "" when none */
     uint32_t attached;        /**< 1: an agent waits, or waited, for the process */
-    /** what the agent made of the ended run: 0 nothing yet, 1 no report, 2 a report in the spool */
+    /** result of the agent for the ended run: 0 none yet, 1 no report, 2 a report in the spool */
     uint32_t reported;
-    /** 1: the process executed another program over itself, and `alive` is about that one */
+    /** 1: the process executed another program, and `alive` is about that program */
     uint32_t exec_marked;
 } lg_run_info;
 
@@ -415,8 +415,8 @@ LG_API lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict);
 /** The fingerprint of the run: the same for equal ends. A crash goes by its kind, and by the place
  *  that an assertion names or else the message and the innermost frames of the program; any other
  *  end goes by its evidence, the task and, for a hang, the frames: docs/FINGERPRINT.md. Frames are
- *  those of one build of a program. What the file does not hold, or what is damaged in it, does not
- *  go into the fingerprint.
+ *  those of one build of a program. Missing and damaged parts of the file do not go into the
+ *  fingerprint.
  *
  *  @param ret_hex  32 lower-case hex digits, with a NUL.
  *  @return LG_OK; LG_ERR_DAMAGED: the identity of the run cannot be read; LG_ERR_STATE: not a run

@@ -429,7 +429,7 @@ LG_API lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info)
 /** One other thread, 0 ≤ index < stored.
  *
  *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: the thread was not committed,
- *          but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *          but one after it was; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

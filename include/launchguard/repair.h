@@ -65,7 +65,7 @@ LG_BEGIN
 LG_API lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair);
 
 /** Start the repair for which a held launch waits: the user agreed. The consent covers the other
- *  attempts of the repair in this launch and the rungs behind it, except those with
+ *  attempts of the repair in this launch and the rungs after it, except those with
  *  LG_REPAIR_CONSENT.
  *
  *  @return LG_OK, also when a repair runs already; LG_ERR_STATE when no repair is needed;

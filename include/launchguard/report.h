@@ -1,4 +1,4 @@
-/** Reader: what a file holds, as JSON: one object of docs/schema, in one line.
+/** Reader: the contents of a file as JSON, one object of docs/schema in one line.
  *
  *  The rules of reader.h hold here as well. Texts of the program are escaped as JSON requires, and
  *  must be escaped once more before a terminal shows them.
@@ -11,8 +11,8 @@
 
 #include <launchguard/reader.h>
 
-/** Parts of the report of a run that can be left out. That they are there and within bounds is
- *  checked all the same. */
+/** Parts of the report of a run that can be left out. The reader still checks that they are there
+ *  and within bounds. */
 #define LG_REPORT_BREADCRUMBS 1u
 #define LG_REPORT_ANNOTATIONS 2u
 #define LG_REPORT_PULSE 4u           /**< heartbeats and deadlines */
@@ -32,13 +32,13 @@
 typedef struct lg_report_options {
     uint32_t size;            /**< sizeof(lg_report_options); LG_REPORT_OPTIONS_INIT sets it */
     uint32_t left_out;        /**< LG_REPORT_*: parts that are left out */
-    /** 1: the bytes of the stacks too, which are many and hold what the program worked on. Redacted
+    /** 1: include the bytes of the stacks, which are many and hold the program's data. Redacted
      *  values in them are not blanked. */
     uint32_t stack_bytes;
-    /** 1: home directories become "~" in paths and texts, and a number above INT64_MAX is left out,
-     *  which only a damaged file has */
+    /** 1: home directories become "~" in paths and texts; a number above INT64_MAX, which only a
+     *  damaged file has, is left out */
     uint32_t for_sending;
-    uint32_t keep_home;       /**< 1: home directories stay all the same */
+    uint32_t keep_home;       /**< 1: home directories stay also with for_sending */
     uint32_t breadcrumbs;     /**< most of them, the newest; 0: all */
     uint32_t frames;          /**< most of them in all stacks; 0: all */
     const char *path;         /**< of the file, for the reader of the report; NULL: "" */
@@ -60,10 +60,10 @@ typedef int (*lg_report_sink)(const char *bytes, size_t size, void *user);
 
 LG_BEGIN
 
-/** Write the report of a run file or the contents of a ledger. What is redacted is not in it, but
- *  for what `stack_bytes` says.
+/** Write the report of a run file or the contents of a ledger. Redacted values are not in it,
+ *  except those in stack memory where `stack_bytes` is 1.
  *
- *  @param options  borrowed; NULL: all defaults. Of a ledger, `path` and `members` count.
+ *  @param options  borrowed; NULL: all defaults. For a ledger only `path` and `members` count.
  *  @return LG_OK, also where parts of the file are damaged: the report says which; LG_ERR_SYSTEM:
  *          the sink refused, or there is no memory; LG_ERR_OPTION: `options` has no right size, or
  *          has a field that this library does not know; LG_ERR_ARGUMENT.

@@ -146,8 +146,8 @@ typedef struct lg_options {
 
     /** 1: LaunchGuard keeps first place for SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT and
      *  SIGSYS. A handler that the program installs after lg_start() by sigaction(), signal() or
-     *  their relatives is called behind the record, with its flags and its mask, as one that was
-     *  there before; what the program asks sigaction() for reads as if LaunchGuard were not there.
+     *  their relatives is called after the record, with its flags and its mask, like a handler that
+     *  was there before; sigaction() answers the program as if LaunchGuard were not there.
      *  For the other signals that LaunchGuard takes, the program's choice replaces LaunchGuard's
      *  until it is SIG_DFL again. 0: a later handler replaces LaunchGuard's. Not in the static
      *  library, which logs a warning. Not for actions that are set by the system call itself. */
@@ -161,29 +161,28 @@ typedef struct lg_options {
      *  disk failed, is not replaced by memory: access to the page is a SIGBUS. 0: all. */
     uint32_t capture;
 
-    /** 1: the run file keeps the arguments of the program, of which the first 968 bytes. Arguments
-     *  may name users, files and keys, and the report of a crash tells them. 0: it does not. */
+    /** 1: the run file keeps the first 968 bytes of the program's arguments. Arguments may name
+     *  users, files and keys, and the report of a crash shows them. 0: it keeps none. */
     uint32_t keep_command_line;
 
-    /** Called with what LaunchGuard decides and does: each breadcrumb that LaunchGuard itself
-     *  writes into the ring log, the problem of a start, and how the last run ended where that was
-     *  no clean end, with the messages of its crash, for no crash handler calls on_log. NULL:
-     *  nobody is called.
+    /** Called with each breadcrumb that LaunchGuard itself writes into the ring log, with the
+     *  problem of a start, and with the end of the last run unless that end was clean. The messages
+     *  of its crash come along, because no crash handler calls on_log. NULL: nothing is called.
      *
      *  Each call comes after the one before it has returned, in the order of the breadcrumbs, while
-     *  LaunchGuard holds none of its locks. on_log may make any call of LaunchGuard; what that call
-     *  says comes afterwards. What a call of the program makes LaunchGuard say comes on the thread
+     *  LaunchGuard holds none of its locks. on_log may make any call of LaunchGuard; breadcrumbs of
+     *  that call come afterwards. Breadcrumbs that a call of the program causes come on the thread
      *  of that call, before it returns; where on_log runs on another thread at that moment, that
-     *  thread goes on with it. So the program must not hold a lock there that on_log takes. What a
-     *  thread of LaunchGuard says comes on that thread. What the watch thread says (a hang, a job
-     *  near its deadline) comes on a thread of its own, which the first heartbeat or job makes;
-     *  before that, with the next call. Simulated sessions say nothing here.
+     *  thread delivers them. So the program must not hold a lock there that on_log takes.
+     *  Breadcrumbs of a thread of LaunchGuard come on that thread. Those of the watch thread (a
+     *  hang, a job near its deadline) come on a separate thread, which the first heartbeat or job
+     *  makes; before that, with the next call. Simulated sessions never call on_log.
      *
-     *  on_log is called neither in a signal handler nor in a forked child, and no more once
-     *  lg_stop() has returned or exit() has got to LaunchGuard, but for a call that has begun
-     *  before. A crash in on_log is a crash of the program, also during lg_start(). on_log must
+     *  on_log is never called in a signal handler or in a forked child. No call begins once
+     *  lg_stop() has returned or exit() has reached LaunchGuard; a call that began before may still
+     *  run. A crash in on_log is a crash of the program, also during lg_start(). on_log must
      *  return: a longjmp out of it makes it its last call. If on_log does not keep up, breadcrumbs
-     *  stay in the ring log alone, and on_log is told how many. */
+     *  stay in the ring log alone, and a later call of on_log says how many. */
     lg_log_callback on_log;
     /** Handed to on_log. */
     void *log_user;
@@ -292,10 +291,10 @@ LG_API lg_status lg_will_restart(lg_session *session);
 /** Longest `type` of lg_crash_note(), in bytes without the NUL. */
 #define LG_CRASH_TYPE_MAX 47
 
-/** Say that the program has crashed: for a component that sees crashes which leave no crash record,
- *  such as a managed runtime, or a crash reporter whose handlers end the process. The end of the
- *  run is LG_END_CRASH with LG_EVIDENCE_CRASH_NOTE, and counts as any crash does, in the tasks that
- *  run now. Call it as soon as the crash is certain: nothing that comes later takes it back, not
+/** Report that the program has crashed. The call is for a component that sees crashes without a
+ *  crash record: a managed runtime, or a crash reporter whose handlers end the process. The end of
+ *  the run is LG_END_CRASH with LG_EVIDENCE_CRASH_NOTE, and counts like any crash, in the tasks
+ *  that run now. Call it as soon as the crash is certain: nothing takes the call back later, not
  *  even exit(0), lg_stop() or a witness. A crash record of LaunchGuard's own says more, and wins.
  *
  *  @param type  what `launchguard inspect` calls the crash, for example "TypeError" or "SIGSEGV":

@@ -98,7 +98,7 @@ LG_API lg_status lg_reader_snapshot(lg_reader *reader, lg_snapshot_kind kind, lg
 /** One thread of the snapshot, 0 ≤ index < stored.
  *
  *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no snapshot; LG_ERR_INCOMPLETE: the thread
- *          was not committed, but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *          was not committed, but one after it was; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

@@ -19,7 +19,7 @@
 #define LG_TASKS_MAX 64
 
 /** Kinds of tasks, bits of lg_task.flags. */
-/** left out by lg_launch_leave_out() only; when the task fails, the tasks behind it do not run */
+/** left out by lg_launch_leave_out() only; when the task fails, the tasks after it do not run */
 #define LG_TASK_ESSENTIAL 1u
 #define LG_TASK_SUSPECT 2u   /**< one crash makes the task suspect */
 #define LG_TASK_UNSAFE 4u    /**< not run in safe mode */
@@ -36,7 +36,7 @@ typedef enum lg_task_state {
     LG_TASK_RUNNING = 1,
     LG_TASK_DONE = 2,
     LG_TASK_FAILED = 3,
-    /** unsafe in safe mode, or suspect, or behind an essential task that failed, or left out by
+    /** unsafe in safe mode, or suspect, or after an essential task that failed, or left out by
      *  lg_launch_leave_out() */
     LG_TASK_LEFT_OUT = 4
 } lg_task_state;
@@ -92,10 +92,10 @@ LG_BEGIN
  *
  *  When all tasks have run, a task is refused, unless it has LG_TASK_LATE. Such a task runs at
  *  once: on the calling thread before the call returns, with LG_CALLBACKS_EXECUTOR through the
- *  executor, and where a task runs on another thread, there and behind it. It waits for no key, and
+ *  executor, and where a task runs on another thread, there and after it. It waits for no key, and
  *  lg_launch_wait() does not wait for it. A crash in it is a launch crash with its key, unless the
- *  launch is finished by then. What safe mode leaves out stays left out when the launch is
- *  finished. A task that is added after lg_launch_protect() is held as any other.
+ *  launch is finished by then. A task that safe mode leaves out stays left out when the launch is
+ *  finished. A task that is added after lg_launch_protect() is held like any other.
  *
  *  @param task  copied, with its key.
  *  @return LG_OK, whatever a late task did: lg_launch_task_state() says it; LG_ERR_OPTION;
@@ -112,10 +112,10 @@ LG_API lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task);
 
 /** Leave out a task, as the configuration of the program says. In its turn the task becomes
  *  LG_TASK_LEFT_OUT. It gets no protect action. A breadcrumb and LG_EVENT_OMITTED in the timeline
- *  tell this from a task that LaunchGuard left out. What the ledger knows of the task's crashes
- *  stays as it is.
+ *  distinguish it from a task that LaunchGuard left out. The ledger's facts about the task's
+ *  crashes stay as they are.
  *
- *  The call holds for an essential task, too; the tasks behind it run. There is no way to take the
+ *  The call holds for an essential task, too; the tasks after it run. There is no way to take the
  *  call back.
  *
  *  @param key  of a task, or of one that is added later.
@@ -134,10 +134,10 @@ LG_API lg_status lg_launch_leave_out(lg_launch *launch, const char *key);
  *  single tasks.
  *
  *  After a hold, the tasks that wait for no key run first, by themselves and in the order of
- *  registration: none of them waits behind one that waits for its key. The others run behind them,
- *  in the order of the calls of lg_launch_replay(). The launch waits for these calls at most until
- *  the hold's deadline; then it runs the remaining tasks. A launch that was not held waits for no
- *  key.
+ *  registration, also where a task that waits for its key was registered before them. The others
+ *  follow in the order of the calls of lg_launch_replay(). The launch waits for these calls until
+ *  the hold's deadline at most; then it runs the remaining tasks. A launch that was not held waits
+ *  for no key.
  *
  *  @return LG_OK; LG_ERR_STATE after begin; LG_ERR_ARGUMENT.
  *

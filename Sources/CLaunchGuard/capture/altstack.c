@@ -9,9 +9,10 @@
 /* Room for the kernel's frame four times over (a crash inside the handler nests). */
 #define ALTSTACK_BYTES 65536u
 
-/* A program that does not know of LaunchGuard may have handlers for the thread's own stack, and
- * our handler calls them on the alternate one: it is as large, up to this. Redis and its memory
- * test need 1 MiB, and 8 MiB are the usual limit of a stack. */
+/* A program that does not know of LaunchGuard may have handlers made for the thread's own stack,
+ * and our handler calls them on the alternate one. So the alternate stack is as large as the own
+ * one, up to this. Redis and its memory test need 1 MiB, and 8 MiB are the usual limit of a
+ * stack. */
 #define GUEST_BYTES (UINT64_C(8) << 20)
 
 struct altstack {
@@ -35,14 +36,14 @@ size_t lg__altstack_least(void)
     return lg__os_to_pages(size);
 }
 
-static bool is_large; /* where that costs addresses alone */
+static bool is_large; /* where large stacks cost only addresses */
 
 void lg__altstack_prepare(void)
 {
     is_large = lg__fixed.options.preloaded && lg__os_untouched_is_free();
 }
 
-/* Of this thread. An own stack without a limit has no bounds. */
+/* Size of this thread's alternate stack. A thread stack without a limit has no bounds. */
 static size_t wanted(void)
 {
     const size_t least = lg__altstack_least();
@@ -50,8 +51,8 @@ static size_t wanted(void)
     return !is_large || own <= least ? least : lg__os_to_pages((size_t)(own < GUEST_BYTES ? own : GUEST_BYTES));
 }
 
-/* Stacks of threads that have ended, for the next threads: to map and to unmap one takes as long as
- * much of what makes a thread. */
+/* Stacks of threads that have ended, for the next threads: to map and unmap a stack takes a good
+ * part of the time that a new thread takes. */
 #define SPARES 8
 static _Atomic(uint8_t *) spares[SPARES];
 
@@ -82,8 +83,8 @@ static uint8_t *take(size_t whole)
         if (base)
             munmap(base, *size_of(base));
     }
-    /* Of the first thread, which gets its stack before the program has others: for a moment these
-     * would be without the number of a descriptor. */
+    /* Only for the first thread, which gets its stack before the program has other threads: the
+     * mapping takes a descriptor for a moment, and they could miss its number. */
     uint8_t *base = is_large && lg__os_tid() == lg__os_pid() ? lg__os_map_named(whole) : MAP_FAILED;
     if (base == MAP_FAILED)
         base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -97,9 +98,9 @@ static uint8_t *take(size_t whole)
     return NULL;
 }
 
-/* Of the runtimes of the sanitizers. In the last round a runtime takes leave of the thread: it
- * unmaps an alternate stack that is in use, also ours, and no code that it checks may run from
- * there on. */
+/* A function of the sanitizers' runtimes. In the last round of the destructors a runtime detaches
+ * from the thread: it unmaps an alternate stack that is in use, also ours, and no code that the
+ * runtime checks may run from there on. */
 extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
 static uint32_t round_of_release(void)

@@ -5,8 +5,9 @@
 #include "capture/recovering.h"
 
 /* The place of the calling thread. A stack pointer above our handler's frame shows that the frame
- * is gone; below it may lie the earlier handler as well as a deeper program. In a forked child the
- * crash may be that of another thread, and the own stack may end where its alternate one begins. */
+ * is gone; below the frame may run the earlier handler or deeper code of the program. In a forked
+ * child the crash may be that of another thread, and the child's stack may end where the alternate
+ * stack of that thread begins. */
 static enum lg__in_handler place_of_caller(const struct lg__crash *crash)
 {
     uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0), low, high;

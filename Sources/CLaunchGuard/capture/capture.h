@@ -1,6 +1,6 @@
 /* Layer 3: all that runs inside the signal handler, and nothing else.
  *
- * This header is the interface of `capture/` to the rest of the core. The code behind it runs in a
+ * This header is the interface of `capture/` to the rest of the core. That code runs in a
  * broken process: it takes no lock, allocates nothing, uses no stdio, never calls the dynamic
  * linker, and trusts no memory but its own.
  */
@@ -30,20 +30,20 @@ struct lg__capture_options {
     uint32_t handler_ms;   /* for an earlier handler */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
     bool none;             /* no signal is taken and none unblocked: another component records */
-    bool keep_first;       /* what the program installs later comes behind our handlers */
-    /* The program does not know of LaunchGuard: SIGPIPE is how it ends, and no crash of it. */
+    bool keep_first;       /* what the program installs later comes after our handlers */
+    /* The program does not know of LaunchGuard: SIGPIPE is an ordinary end for it, and no crash. */
     bool preloaded;
-    bool forked;           /* the handlers are there already: they are those of the parent */
-    /* before _exit() ends the process that has the session, on any thread; NULL: nobody is told */
+    bool forked;           /* the handlers are installed already, by the parent */
+    /* before _exit() ends the process that has the session, on any thread; NULL: no call */
     void (*leaves)(int status);
     void (*watch)(void);   /* what the watch thread does; it ends by lg__watch_thread_leave() */
 };
 
 /* Add a first-chance function, before lg__capture_start(). false: the table is full. */
 bool lg__capture_add_first_chance(lg__first_chance function);
-/* The last of them, at any time; NULL: none. It is asked about faults of the program's own
- * instructions alone: not in forked children, for sent signals, in handlers and on threads of
- * LaunchGuard that wait. */
+/* Set the last first-chance function, at any time; NULL: none. It is asked about faults of the
+ * program's own instructions alone: not in forked children, for sent signals, in handlers and on
+ * waiting threads of LaunchGuard. */
 void lg__capture_set_program_chance(lg__first_chance function);
 
 /* The calling thread is about to crash on purpose: the record of that crash has this text among its
@@ -56,7 +56,7 @@ bool lg__capture_start(const struct lg__capture_options *options);
 /* This library can keep first place. */
 bool lg__capture_keeps_first(void);
 
-/* Load libunwind for the spare walk. false: it is not there. */
+/* Load libunwind for the spare walk. false: libunwind is not there. */
 bool lg__capture_spare_walk(void);
 
 /* lg_start() is done. */
@@ -77,8 +77,8 @@ uint32_t lg__capture_latest(void);
 /* A crash is recorded, or one up to this one is with an earlier handler that has time left. */
 bool lg__capture_open_until(uint32_t sequence);
 
-/* The calling thread calls into the library. If it crashed before and is outside the earlier
- * handler of that crash, it survived the crash. Costs a few loads. Handler. */
+/* The calling thread calls into the library. A thread that crashed before and is outside the
+ * earlier handler of that crash has survived the crash. Costs a few loads. Handler. */
 void lg__capture_called(void);
 
 /* The process is about to end by exit() or lg_stop(): settle which crashes the process survived,
@@ -98,15 +98,16 @@ void lg__capture_check(bool thread_too);
 
 /* The calling thread belongs to LaunchGuard. */
 void lg__capture_own_begin(void);
-/* That thread ends, and may be the last one that libc knows: libc calls exit() on it then. */
+/* A thread of LaunchGuard ends. Where it is the last one that libc knows, libc calls exit() on
+ * it. */
 void lg__capture_own_end(void);
-/* On a thread that libc does not know: end the process where it is at its end. */
+/* On a thread that libc does not know: end the process if no thread of the program is left. */
 void lg__capture_end_if_alone(void);
-/* This thread is of a runtime under the program, and runs no code of ours: it is neither asked nor
- * counted. One in a process. */
+/* This thread belongs to a runtime below the program, and runs no code of ours: it is neither asked
+ * nor counted. A process has one at most. */
 void lg__capture_never_ask(int32_t tid);
-/* From now on, or no more: the calling thread does nothing for the program, and goes on while a
- * crash is recorded. */
+/* The calling thread does nothing for the program from now on, or does so again; meanwhile the
+ * thread runs on while a crash is recorded. */
 void lg__capture_exempt(void);
 void lg__capture_exempt_no_more(void);
 /* The calling thread is one of those. Handler. */
@@ -114,8 +115,8 @@ bool lg__capture_is_exempt(void);
 /* The calling thread is one of LaunchGuard's own, and all others of the process that have not ended
  * do nothing for the program: the process is at its end, and the calling thread must end. */
 bool lg__capture_alone(void);
-/* On such a thread: sleep once while `word` is `seen`, at most `timeout_ns`, and do nothing for the
- * program meanwhile. */
+/* On a thread of LaunchGuard: sleep once while `word` is `seen`, at most `timeout_ns`, and do
+ * nothing for the program meanwhile. */
 void lg__capture_sleep(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 /* The same until `timeout_ns` is over or the word has changed. false: alone. */
 bool lg__capture_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
@@ -143,10 +144,10 @@ uint32_t lg__capture_walk(const void *ucontext, uint64_t *ret_frames, uint32_t m
 /* Something has changed: the thread looks at all there is to watch. Makes the thread where there is
  * none. Handler. */
 void lg__capture_wake_watch(void);
-/* There is one. Handler. */
+/* There is a watch thread. Handler. */
 bool lg__capture_watched(void);
-/* On that thread: what lg__watch_thread_sleep() and lg__watch_thread_leave() compare with. A thread
- * takes it before it looks. */
+/* On that thread: the count that lg__watch_thread_sleep() and lg__watch_thread_leave() compare
+ * with. The thread takes the count before it looks. */
 uint32_t lg__watch_thread_seen(void);
 /* Sleep until something has changed since then, or for this time. */
 void lg__watch_thread_sleep(uint32_t seen, uint64_t time_ns);

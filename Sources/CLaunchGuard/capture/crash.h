@@ -68,7 +68,7 @@ int32_t lg__crash_holder(void);
  * thread-local variable. `frame`: of the handler. NULL: a thread has the lock, or there is no such
  * slot. */
 struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info, const void *frame);
-/* That crash is none. Opens the lock. */
+/* That crash was no crash. Opens the lock. */
 void lg__crash_take_back(struct lg__crash *crash);
 /* A new crash, in the slot that lg__crash_next_slot() returns. `earlier`: the crash has begun
  * already, and is to leave its slot if that is of the other kind; it keeps its number. `brief`: not
@@ -82,11 +82,11 @@ bool lg__crash_is_full_free(void);
 /* The open crash with this number; NULL: there is none. */
 struct lg__crash *lg__crash_find(uint32_t sequence);
 
-/* An earlier handler of this signal, of those of faults, was seen to recover from a crash. */
+/* An earlier handler of this fault signal was seen to recover from a crash. */
 bool lg__crash_recovers(int signal);
-/* From so many that it is expected to recover from the next one. */
+/* It recovered from so many crashes that it is expected to recover from the next one. */
 bool lg__crash_recovers_often(int signal);
-/* It has another handler now. */
+/* The signal has another handler now. */
 void lg__crash_distrust(int signal);
 
 /* In a forked child: the crashes of the parent are none of its own. */

@@ -29,8 +29,8 @@
 
 /* ---- on the crashed thread ---- */
 
-/* Of the kernel, while a record is written: for the crashed thread, then for the process. The crash
- * lock guards them. */
+/* Kernel timers that run while a record is written: for the crashed thread, then for the process.
+ * The crash lock guards them. */
 static long timers[2] = { -1, -1 };
 
 static void arm(struct lg__crash *crash, uint32_t ms)
@@ -53,7 +53,7 @@ void lg__deadline_arm(struct lg__crash *crash)
 static _Atomic uint32_t attended; /* counts these crashes */
 static _Atomic bool attentive;
 
-/* Of an exit to the watch thread. */
+/* A question of an exit to the watch thread, and the answer. */
 static _Atomic uint32_t exit_asked, exit_answered; /* futex */
 
 void lg__deadline_attend(struct lg__crash *crash)
@@ -209,9 +209,9 @@ static enum finding finding_of(enum lg__in_handler place)
     return place == LG__IN_HANDLER_YES ? INSIDE : place == LG__IN_HANDLER_NO ? OUTSIDE : UNKNOWN;
 }
 
-/* By the kernel's word about a thread that sleeps: a question would end its sleep. No answer where
- * the thread may have slept in the handler of a question, which may run on the alternate stack, as
- * an earlier handler does. */
+/* The place of a sleeping thread as the kernel reports it: a question would end the sleep. No
+ * answer where the thread may sleep in the handler of a question, which may run on the alternate
+ * stack, as an earlier handler does. */
 static enum finding look_asleep(const struct lg__crash *crash)
 {
     uint64_t sp, pc, before, after;
@@ -272,9 +272,9 @@ static enum finding look_once(const struct lg__crash *crash)
     return finding == NO_ANSWER ? ask_thread(crash) : finding;
 }
 
-/* The finding at the deadline. INSIDE only where several looks say so, UNKNOWN only where none says
- * more. A look without an answer costs time, but no try: an answer that is being written may take
- * as long as any other. */
+/* The finding at the deadline. INSIDE needs several equal looks; UNKNOWN means that no look found a
+ * place. A look without an answer costs time, but no try: a thread may take that long to write its
+ * answer. */
 static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
 {
     const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + STANDS_NS;
@@ -286,7 +286,8 @@ static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
             return finding;
         if (finding == INSIDE && !may_stand(crash) && ++inside == LOOKS)
             return INSIDE;
-        /* Not in step with a thread that works at equal distances. */
+        /* After any other finding the pause differs, so that looks get out of step with a periodic
+         * thread. */
         pause_ns(finding == INSIDE ? LOOKS_APART_NS : LOOKS_APART_NS / 16);
     }
     close_question();
@@ -312,7 +313,7 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
 /* ---- on the watch thread: one crash ---- */
 
 /* The deadline of the crash has passed, or it is time to look; returns nanoseconds until the next
- * look. There always is one: a later look may show a place that this one does not. Behind the time
+ * look. There always is one: a later look may show a place that this one does not. After the time
  * of the handler the pauses double, because looks disturb a thread that recovered. */
 static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t deadline, bool exiting)
 {
@@ -336,7 +337,7 @@ static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t
     if (finding == OUTSIDE)
         lg__crash_event(crash, sequence, exiting ? LG__CRASH_EXITS : LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
     now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    /* The time for the rest of a record may end before that of the handler. */
+    /* The time for the rest of a record may end before the handler's time. */
     if (finding == UNKNOWN && over)
         atomic_compare_exchange_strong(&crash->deadline_ns, &deadline, now + (now > handler_ns ? now - handler_ns : LOOK_NS));
     if (!is_still(crash, word) || over)

@@ -1,5 +1,5 @@
-/* The handler ends. The time for a record is kept by timers of the kernel, the time of an earlier
- * handler by the watch thread. */
+/* Time limits of the handler: kernel timers limit the time for a record, the watch thread the time
+ * of an earlier handler. */
 #ifndef LG_CAPTURE_DEADLINE_H
 #define LG_CAPTURE_DEADLINE_H
 

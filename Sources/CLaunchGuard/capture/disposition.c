@@ -47,14 +47,14 @@ static bool is_fault(int signal)
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* Of ThreadSanitizer's runtime, which puts a handler of its own before each. */
+/* A function of ThreadSanitizer's runtime, which puts a handler of its own before each. */
 extern void __tsan_init(void) __attribute__((weak));
 
 static void check_handler(int signal)
 {
     struct lg__os_disposition now = lg__os_signal_now(signal);
     LG_FAULT_POINT("disposition: looked");
-    /* Behind the look: lg_stop() first says that the handler goes. */
+    /* After the look: lg_stop() first says that the handler goes. */
     if (!atomic_load(&lg__fixed.installed[signal]))
         return;
     if (now.handler != (uintptr_t)lg__install_handler(signal)) {

@@ -10,7 +10,7 @@ static struct actions {
     struct lg__earlier versions[VERSIONS];
 } actions[SIGSYS + 1];
 
-/* That many versions are written during one look only where something is wrong. */
+/* Only a defect writes that many versions during one look. */
 #define LOOKS 1000
 
 struct lg__earlier lg__earlier_of(int signal)

@@ -45,7 +45,7 @@ struct type {
 };
 
 /* Exception header and globals of a thread (Itanium C++ ABI, exception handling, 2.2), as libstdc++
- * has them. The object lies behind the header. */
+ * has them. The object lies after the header. */
 struct exception_header {
     /* of an exception that was thrown again from an exception_ptr, the object */
     void *type_or_object;
@@ -131,7 +131,7 @@ static __attribute__((noinline)) void on_terminate_cpp(void)
 {
     int32_t nobody = 0, self = lg__os_tid();
     bool own = lg__os_pid() == lg__fixed.pid;
-    /* One thread at a time, as with crashes; what() may itself end here. */
+    /* One thread at a time, as with crashes; what() may itself terminate. */
     if (own && !atomic_compare_exchange_strong(&pending_tid, &nobody, self) && nobody != self)
         lg__os_futex_wait((const uint32_t *)&pending_tid, (uint32_t)nobody, (uint64_t)lg__fixed.options.deadline_ms * 1000000u);
     if (own && nobody == 0) {

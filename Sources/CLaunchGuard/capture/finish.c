@@ -44,7 +44,8 @@ static bool is_nothing(const struct lg__earlier *earlier, const siginfo_t *info)
     if (earlier->handler == (uintptr_t)SIG_IGN)
         /* a real fault ends the process even when the signal is ignored */
         return info->si_code <= 0;
-    /* A program that knows of LaunchGuard means what it raises, and ends. Any other goes on. */
+    /* A program that knows of LaunchGuard raises the signal on purpose, and ends. Any other goes
+     * on. */
     const bool kept_away = lg__fixed_is_sent(info) || (lg__fixed.options.preloaded && info->si_code <= 0);
     return earlier->handler == (uintptr_t)SIG_DFL && kept_away && lg__os_pid() == 1;
 }
@@ -150,7 +151,7 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
 
 /* ---- a fault that leaves no record at first ---- */
 
-/* Of our own code, which may mean to recover from it. */
+/* The bounds of our own code, which may mean to recover from its fault. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))), etext[] __attribute__((visibility("hidden")));
 
 static bool is_of_program(const siginfo_t *info, const struct lg__arch_fault *fault)

@@ -16,7 +16,7 @@ struct lg__fixed {
     /* blocked by the handlers of LaunchGuard: all signals but the crashes */
     uint64_t mask;
     pid_t pid;                    /* of the process that started the session */
-    /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes. Set behind the fields
+    /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes. Set after the fields
      * above: threads that begin while the session starts look at this one first. */
     const _Atomic uint32_t *_Atomic unforked;
 };
@@ -25,8 +25,8 @@ extern struct lg__fixed lg__fixed __attribute__((visibility("hidden")));
 /* True in the process that started the session; false in its children. Handler. */
 bool lg__fixed_unforked(void);
 
-/* The signal names its sender. Of a timer and the like the fields of pid and uid mean something
- * else. */
+/* The signal names its sender. For a signal of a timer and the like, the fields of pid and uid mean
+ * something else. */
 static inline bool lg__fixed_has_sender(const siginfo_t *info)
 {
     return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL || info->si_code == SI_MESGQ;

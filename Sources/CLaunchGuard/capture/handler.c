@@ -53,8 +53,8 @@ static bool take_first_chance(const struct arrival *at)
     return false;
 }
 
-/* A walk finds the place where the stack pointer does not show it, with memory that the crash lock
- * guards: another thread that records a crash has it else. */
+/* Where the stack pointer does not show the place, a walk finds it. The walk needs memory that the
+ * crash lock guards, as another thread may be recording a crash. */
 static bool may_be_inside(const struct lg__crash *crash, int32_t self, const void *ucontext)
 {
     struct lg__arch_fault fault;
@@ -85,9 +85,8 @@ static bool take_program_chance(const struct arrival *at)
 }
 
 /* Other code took SA_SIGINFO from our handler: siginfo is not filled. The fault of an instruction
- * comes again when the instruction is repeated, with the handler as it should be. Of any other
- * signal only the number is known. No other code replaces our handler where the program's choices
- * come behind it. */
+ * comes again when the instruction is repeated, with the handler as it should be. For any other
+ * signal only the number is known. With keep_first no other code replaces our handler. */
 static bool repeat_for_siginfo(struct arrival *at)
 {
     struct lg__arch_fault fault;
@@ -131,9 +130,9 @@ static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, 
     }
 }
 
-/* The first step, before any system call and any access to a thread-local variable: the process may
- * end at either, under a filter of system calls or where the thread pointer is lost. NULL: another
- * crash is being recorded, or the program survived many; or this is a forked child. */
+/* The first step, before any system call and any access to a thread-local variable: a filter of
+ * system calls or a lost thread pointer may end the process there. NULL: another crash is being
+ * recorded, or the program survived many; or this is a forked child. */
 LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *info, const void *ucontext, const void *frame)
 {
     lg__stages_expect();
@@ -150,8 +149,8 @@ LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *inf
 }
 
 /* The earlier handler of another thread's crash has set the default action, as the program sees it,
- * and ends the process by sending it the signal: any thread may have got it. It is for that thread,
- * whose crash is the cause. */
+ * and ends the process by a signal to the process, which any thread may get. The signal belongs to
+ * the thread whose crash is the cause. */
 static bool pass_on(const struct arrival *at)
 {
     if (!at->owner || !lg__fixed.options.keep_first || at->info->si_code != SI_USER || at->info->si_pid != lg__fixed.pid)
@@ -171,7 +170,7 @@ static bool pass_on(const struct arrival *at)
     return false;
 }
 
-/* The signal was sent to a thread inside a handler that would have it blocked. */
+/* The signal was sent to a thread inside a handler that would block it without LaunchGuard. */
 static bool defer(const struct arrival *at)
 {
     if (!at->owner || at->info->si_code > 0 || !lg__recovering_defers(at->signal, at->sp))
@@ -183,7 +182,7 @@ static bool defer(const struct arrival *at)
     return true;
 }
 
-/* The thread records a crash of its own already: the thread takes no more of them. */
+/* The thread already records a crash of its own, and takes no second one. */
 static bool drop_further(const struct arrival *at)
 {
     if (!at->sent || !(at->outer || (!at->begun && lg__crash_holder() == lg__os_tid())))
@@ -203,12 +202,12 @@ static bool leave_watch_walk(const struct arrival *at)
     return false;
 }
 
-/* Something else than a crash. The first claim that holds has done all there is to do. The first
- * part of the header is committed before: a filter may end the process at a call of ours here. */
+/* The signal is no crash. The first claim that is true has done all the work. The first part of the
+ * header is committed before: a filter may end the process at a call of ours here. */
 static bool is_claimed(struct arrival *at)
 {
     return drop_further(at) ||        /* sent over and over: the kernel would stack up handlers */
-           repeat_for_siginfo(at) ||  /* what is wrong is not known yet: it comes again, whole */
+           repeat_for_siginfo(at) ||  /* siginfo is missing: the signal comes again, whole */
            defer(at) ||               /* as the kernel would: it comes when that handler returns */
            take_first_chance(at) ||   /* a file of ours was cut; or meant for another thread */
            lg__walk_here_takes(at->signal, at->info, at->ucontext) || /* the walk of a guard ends */
@@ -273,14 +272,15 @@ static struct lg__crash *record(const struct arrival *at)
     return crash;
 }
 
-/* What is left to do for a signal. */
+/* The rest of the work for a signal. */
 struct rest {
     struct lg__crash *crash;
     bool chain;
     int error; /* errno */
 };
 
-/* false: nothing is. Not inlined: no thread-local variable has a known place before. */
+/* false: nothing is left to do. Not inlined: before this no thread-local variable has a known
+ * place. */
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
     struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sent = lg__fixed_is_sent(info),
@@ -347,7 +347,7 @@ LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
  * dies here and now, and no thread must be seen alive after the mark.
  *
  * To a program with a handler SIGHUP is mostly the request to read its configuration again, and a
- * handler that returns goes on: seen alive. A supervisor may send SIGHUP behind SIGTERM, whose mark
+ * handler that returns goes on: seen alive. A supervisor may send SIGHUP after SIGTERM, whose mark
  * then stays. */
 LG__ARCH_HANDLER(lg__handler_terminate)
 {

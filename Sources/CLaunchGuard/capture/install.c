@@ -7,7 +7,7 @@
 const int lg__install_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGQUIT, SIGPIPE, 0 };
 #define CRASH_COUNT 7
 #define RECORD_COUNT (sizeof lg__install_signals / sizeof lg__install_signals[0] - 1)
-/* The last one in a preloaded session alone: a program that knows of LaunchGuard means it as a
+/* The last signal only in a preloaded session: a program that knows of LaunchGuard uses it as a
  * crash. */
 static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE };
 #define TERMINATE_COUNT (sizeof terminate_signals / sizeof terminate_signals[0])

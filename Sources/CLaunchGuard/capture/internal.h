@@ -14,7 +14,7 @@
 /* Small memory that a crash writes to first: beside initialized variables, on pages that exist. */
 #define LG__SMALL __attribute__((section(".data.lg_small")))
 
-/* ---- handler.c: what is installed ---- */
+/* ---- handler.c: the installed handlers ---- */
 
 void lg__handler_crash(int signal, siginfo_t *info, void *ucontext);
 void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
@@ -46,7 +46,7 @@ void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uin
 
 /* ---- stages.c ---- */
 
-/* Memory of the full record is about to be written: it comes from far while other work is done. */
+/* Memory of the full record is about to be written: prefetch it during other work. */
 void lg__stages_expect(void);
 /* The part of the header that is known at once. No system call, and no thread-local variable. */
 void lg__stages_first(const struct lg__crash *crash, const void *ucontext);
@@ -65,7 +65,7 @@ void lg__process_commit(void);
 /* A walk crashed: commit its frames so far. */
 void lg__stages_walk_crashed(const struct lg__crash *crash, unsigned stage);
 
-/* own_threads.c: the thread is not asked and not counted: it is ours and does nothing for the
+/* own_threads.c: the thread is neither asked nor counted, as it is ours and does nothing for the
  * program. Handler. */
 bool lg__own_threads_exempt(int32_t tid);
 /* The calling thread is one of ours. */
@@ -122,7 +122,7 @@ int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state);
 bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp, uint64_t *ret_pc);
 /* Walk the thread's stack, which stands still or may be wrong; commits the second part. */
 void lg__thread_walk(struct lg__thread *slot);
-/* That walk crashed: commit its frames so far. */
+/* The walk of a thread's stack crashed: commit its frames so far. */
 void lg__thread_walk_crashed(struct lg__thread *slot);
 
 /* ---- other_threads.c ---- */
@@ -138,7 +138,7 @@ bool lg__other_threads_left(void);
 uint32_t lg__other_threads_count(void);
 /* Let these threads go on. */
 void lg__other_threads_release(void);
-/* Wait until they have the signal masks that they had before, for a while. */
+/* Wait for a while until the threads have their earlier signal masks back. */
 void lg__other_threads_wait_left(void);
 
 /* ---- earlier.c ---- */
@@ -153,7 +153,7 @@ struct lg__earlier {
 struct lg__earlier lg__earlier_of(int signal);
 void lg__earlier_set(int signal, const struct lg__earlier *to);
 void lg__earlier_set_default(int signal);
-/* There is a function to be called. */
+/* The action has a function to call. */
 static inline bool lg__earlier_is_function(const struct lg__earlier *earlier)
 {
     return earlier->handler != (uintptr_t)SIG_DFL && earlier->handler != (uintptr_t)SIG_IGN;
@@ -176,7 +176,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *c
  * signal up, and on an alternate stack. Handler. */
 bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext);
 
-/* ---- libc.c: the functions of libc that interpose_signals.c takes the place of ---- */
+/* ---- libc.c: libc's functions that interpose_signals.c replaces ---- */
 
 int lg__libc_sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before);
 _Noreturn void lg__libc_exit_at_once(int status);
@@ -185,7 +185,7 @@ bool lg__libc_is_interposed(void);
 
 /* ---- call_evidence.c ---- */
 
-/* The process is about to end at once, by the calling thread: write what is owed. */
+/* The calling thread is about to end the process at once: write the parts that are still owed. */
 void lg__capture_ends_at_once(int status);
 /* The calling thread is inside our handler, or inside an earlier handler that it called. */
 bool lg__capture_is_inside(void);

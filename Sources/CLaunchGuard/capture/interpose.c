@@ -28,8 +28,7 @@ static void *begin_thread(void *argument)
     return begin.run(begin.argument);
 }
 
-/* Of the sanitizers' runtimes, which must know every thread and have a pthread_create() of their
- * own. */
+/* The pthread_create() of the sanitizers' runtimes, which must know every thread. */
 extern int __interceptor_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
 
 /* Our function, wherever the name leads to. */
@@ -45,7 +44,7 @@ static bool took_place(void)
     return memcmp(&ours, &first, sizeof ours) == 0;
 }
 
-/* That of libc in a program without shared libraries, where no function is the next one. */
+/* libc's function in a program without shared libraries, where dlsym() finds no next one. */
 extern int __pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
 /* A reference to this one brings the other from the archive of libc. */
 __attribute__((used)) static int (*const brings)(thrd_t *, thrd_start_t, void *) = thrd_create;
@@ -66,8 +65,8 @@ static create_function real_create(void)
     return create;
 }
 
-/* Of ThreadSanitizer's runtime. It makes a thread of its own inside the first pthread_create(), or
- * before. */
+/* The thread of ThreadSanitizer's runtime, which the runtime makes inside the first
+ * pthread_create(), or before. */
 extern void __tsan_init(void) __attribute__((weak));
 
 static void *begin_nothing(void *argument)

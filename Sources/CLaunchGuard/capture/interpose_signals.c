@@ -1,7 +1,8 @@
-/* sigaction() and its relatives of the shared library: with lg_options.keep_first, what the program
- * installs for a crash comes behind the handler of LaunchGuard, as if it had been there before; and
- * what the program asks for reads as if LaunchGuard were not there. For the other signals the
- * choice of the program replaces that of LaunchGuard, and the default action brings it back. */
+/* sigaction() and its relatives of the shared library. With lg_options.keep_first, a handler that
+ * the program installs for a crash runs after the handler of LaunchGuard, as if it had been there
+ * before, and questions of the program are answered as if LaunchGuard were not there. For the other
+ * signals the program's handler replaces that of LaunchGuard; the default action brings
+ * LaunchGuard's back. */
 #include "capture/internal.h"
 #include "capture/recovering.h"
 
@@ -54,8 +55,8 @@ static int change(int signal, const struct sigaction *to, struct sigaction *ret_
     return 0;
 }
 
-/* A child that was forked has its own actions, and a vforked one all of our memory: what it sets is
- * its own. What it reads is never our handler. */
+/* A forked child has actions of its own, and a vforked one shares all of our memory: its changes
+ * are its own. It never reads our handler. */
 static int in_child(int signal, const struct sigaction *to, struct sigaction *ret_before)
 {
     const struct lg__earlier earlier = lg__earlier_of(signal);

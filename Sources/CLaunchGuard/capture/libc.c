@@ -1,4 +1,4 @@
-/* The functions of libc in whose place LaunchGuard has its own. */
+/* The libc functions that LaunchGuard replaces. */
 #include "capture/internal.h"
 
 #ifdef LG_INTERPOSE_SIGNALS

@@ -17,12 +17,12 @@ static const void *abort_message;
 /* Address of the Swift runtime's pointer to the text of a fatal error; NULL: no Swift. */
 static const void *swift_message;
 
-/* Of the Swift runtime, from 6.0 on: address of its pointer to the text. Only programs that link
- * the runtime have it. */
+/* A function of the Swift runtime, from 6.0 on: address of its pointer to the text. Only programs
+ * that link the runtime have it. */
 extern const void *swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
-/* Not by dlvsym(), which reads the symbol tables of all modules before libc's: the file of one may
- * have been cut, and a fault there would keep the lock of the loader. */
+/* Never use dlvsym() here: it reads the symbol tables of all modules before libc's. The file of a
+ * module may have been cut, and a fault there would keep the lock of the loader. */
 static int find_in_libc(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct lg__image_room room;
@@ -110,8 +110,8 @@ static const struct known_text swift_trap_texts[] = {
 
 /* ---- what a guard says before it ends the program ---- */
 
-/* Of the first thread that says something. It is the only writer, and its own crash the only
- * reader. */
+/* The message of the first thread that says something. That thread is the only writer, and its own
+ * crash the only reader. */
 static struct {
     _Atomic int32_t tid; /* 0: nobody */
     char text[SAID_BYTES];
@@ -164,11 +164,11 @@ static bool is_trap(uint32_t kind)
     return kind == LG_CRASH_ILLEGAL || kind == LG_CRASH_BREAKPOINT;
 }
 
-/* Append the text that a pointer of a runtime library leads to, `behind` bytes after the address in
+/* Append the text that a pointer of a runtime library leads to, `offset` bytes after the address in
  * the pointer. Another thread that aborts puts its own text in place and frees this thread's
  * memory, and a third may be writing a new text at that address: only a text that is read twice the
  * same is believed. */
-static struct said add_current(lg_message_source source, const void *pointer, size_t behind)
+static struct said add_current(lg_message_source source, const void *pointer, size_t offset)
 {
     const uint32_t count = messages_block->count, text_size = messages_block->text_size;
     uint64_t message, seen = 0;
@@ -180,7 +180,7 @@ static struct said add_current(lg_message_source source, const void *pointer, si
         LG_FAULT_POINT("messages: found");
         messages_block->count = count;
         messages_block->text_size = text_size;
-        said = add(source, message + behind);
+        said = add(source, message + offset);
         uint32_t before = crc;
         crc = lg__crc32c(0, said.text, said.size);
         if (said.size && message == seen && crc == before)

@@ -11,7 +11,7 @@
 /* All stacks are walked in this part of the deadline: the later stages need time, too. */
 #define WALK_PART 4u
 
-/* Of the crash that has the lock; a thread that waits for the lock reads `asked`. */
+/* State of the crash that has the lock; a thread that waits for the lock reads `asked`. */
 static struct {
     _Atomic uint32_t asked; /* places in use */
     /* of these, without a thread that was asked; whose stack was walked */

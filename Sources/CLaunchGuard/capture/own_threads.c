@@ -143,7 +143,7 @@ bool lg__capture_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
     return !alone;
 }
 
-/* The parent is told how the last thread ended, and that is one of the program's. */
+/* The parent learns how the last thread ended, which has to be one of the program's. */
 static void end_as_first_thread(bool known_to_libc)
 {
     int status = 0, signal;

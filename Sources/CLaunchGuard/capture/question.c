@@ -38,8 +38,9 @@ static struct asker {
 
 static struct lg__os_disposition libc_action LG__SMALL;
 
-/* What a question interrupted on the calling thread: the handler of a question may run on the
- * alternate stack, as an earlier handler does, and is none. NULL: no question is being answered. */
+/* The context that a question interrupted on the calling thread. The handler of a question may run
+ * on the alternate stack as an earlier handler does, and must not be taken for one. NULL: no
+ * question is being answered. */
 static __thread const void *interrupted __attribute__((tls_model("initial-exec")));
 
 /* The handler marks its begin in these bytes, which lie on one page. */
@@ -128,7 +129,7 @@ static bool is_wanted_elsewhere(const void *ucontext)
     return lg__capture_busy() || lg__crash_entered || context.pc == (uint64_t)(uintptr_t)lg__fixed.on_crash;
 }
 
-/* The calling thread, as no other one has it, above the bits of a count. */
+/* A value that only the calling thread has, above the bits of a count. */
 static uint64_t visitor(void)
 {
     return (uint64_t)(uintptr_t)&interrupted / sizeof interrupted << VISIT_BITS;

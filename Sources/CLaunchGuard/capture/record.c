@@ -59,7 +59,7 @@ static void run_stage(unsigned stage, const void *ucontext)
         LG_FAULT_POINT("handler: dwarf");
         break;
     case SPARE_WALK:
-        /* behind the frames: the first touch of each of its pages in a new file costs 20 us */
+        /* after the frames: the first touch of each of its pages in a new file costs 20 us */
         lg__loader_write(true);
         lg__stages_spare_walk(crash, ucontext);
         LG_FAULT_POINT("handler: spare walk");

@@ -19,7 +19,8 @@ static bool is_near(const struct lg__recovering *note, const void *part)
     return (uintptr_t)part - (uintptr_t)note < REACH && lg__os_readable((uint64_t)(uintptr_t)part) != 0;
 }
 
-/* Of a handler that was left, a later signal has overwritten the frame, or the stack is gone. */
+/* The handler of the note still runs. If the handler was left, a later signal has overwritten its
+ * frame, or the stack is gone. */
 static bool is_open(const struct lg__recovering *note, uint64_t sp)
 {
     return note && sp >= inside.stack_low && sp < (uint64_t)(uintptr_t)note && is_near(note, note) && note->self == note &&

@@ -1,8 +1,8 @@
 /* Handlers that recover from their faults: collectors, virtual machines and engines live with them.
  * The first fault of a signal has a whole record; the next ones have a brief one, and where
- * LaunchGuard keeps first place those after many recoveries have none. What is missing is written
- * where a handler does not recover: the thread is inside of it, and a note in a frame of ours has
- * the fault. docs/CRASH.md. */
+ * LaunchGuard keeps first place those after many recoveries have none. If a handler does not
+ * recover, the missing parts are written then: the thread is inside the handler, and a note in a
+ * frame of ours has the fault. docs/CRASH.md. */
 #ifndef LG_CAPTURE_RECOVERING_H
 #define LG_CAPTURE_RECOVERING_H
 
@@ -39,7 +39,7 @@ bool lg__recovering_is_ended(uint64_t sp, bool expected);
 bool lg__recovering_defers(int signal, uint64_t sp);
 
 /* The handler that the calling thread is inside of, with this stack pointer, does not recover:
- * write what is missing. The crash is CHAINED then. Does nothing outside of such a handler.
+ * write the missing parts. The crash is CHAINED then. Does nothing outside of such a handler.
  * Handler, without the crash lock. */
 void lg__recovering_ends(uint64_t sp);
 /* The same, where the program takes its handler away in the handler itself. Handler. */

@@ -20,7 +20,7 @@
 /* since_ns of the snapshot that is there; 0: none */
 static _Atomic uint64_t taken_for[LG__SNAPSHOT_KINDS];
 
-/* Of the watch thread alone. */
+/* Used by the watch thread alone. */
 static struct {
     uint32_t first, last; /* its places; `next` is the first one that is free */
     uint32_t next;

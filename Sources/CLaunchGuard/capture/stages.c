@@ -114,7 +114,7 @@ static bool wild_pc(unsigned slot)
 
 static struct lg__frames frames_of(unsigned slot, unsigned stage)
 {
-    /* the pcs are behind it, in both kinds of record */
+    /* the pcs are after it, in both kinds of record */
     struct lg__frames_head *head = lg__run_stage(run(), slot, stage);
     if (slot)
         return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__BRIEF_FRAMES_MAX, LG__BRIEF_FRAMES_LAST, FRAMES_LIMIT };
@@ -139,8 +139,8 @@ void lg__stages_frames(const struct lg__crash *crash, const void *ucontext)
     walk_stage(lg__crash_slot_of(crash), LG_STAGE_FRAMES, ucontext, lg__unwind_fp);
 }
 
-/* The walk by frame pointers comes before the loader's list of modules is read. What looked like a
- * call in the data of a module is known only now. */
+/* The walk by frame pointers comes before the loader's list of modules is read. Only now is it
+ * known which of its callers are data of a module that looks like a call. */
 static void drop_false_callers(unsigned slot)
 {
     const struct lg__frames frames = frames_of(slot, LG_STAGE_FRAMES);

@@ -13,7 +13,7 @@ static int pipe_end = -1;     /* to read from */
 static int standard_error = -1; /* where descriptor 2 pointed */
 /* the program may close all files that it does not know, and open others */
 static uint64_t pipe_identity, standard_error_identity;
-static _Atomic uint32_t busy;   /* 1 from before a read until behind its write */
+static _Atomic uint32_t busy;   /* 1 from before a read until after its write */
 
 bool lg__tail_start(const struct lg__run *run)
 {
@@ -107,7 +107,7 @@ static void copy(void)
 void lg__tail_pump(void)
 {
     copy();
-    /* What the program's exit handlers write has no other way. */
+    /* Text of the program's exit handlers has no other way. */
     if (lg__capture_alone())
         lg__tail_give_back();
 }

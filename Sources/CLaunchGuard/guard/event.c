@@ -32,12 +32,12 @@ static void describe(uint32_t site, const struct lg__guard_fault *fault, uint64_
     if (first == count) { /* else our own functions come first */
         first = 0;
         if (fault->ucontext)
-            frames[0] = fault->site; /* a call led to where no code is */
+            frames[0] = fault->site; /* the call led to a place without code */
     }
     lg__site_describe(site, fault, frames + first, count - first, now);
 }
 
-/* As abort() ends it, but without the lock of abort(). */
+/* End the program as abort() does, but without the lock of abort(). */
 static _Noreturn void end_program(void)
 {
     lg__os_signal_block(SIGABRT, false);

@@ -2,9 +2,10 @@
  * recorded. Nothing in this folder knows the handler or the session: the session hands in what a
  * guard needs of them (struct lg__guard_host), and offers the first chances to the handler.
  *
- * switch.c holds what is on, ranges.c where it holds, site.c counts and describes by site, event.c
- * decides about one fault and tells it. The guards that the handler asks stand on them, one file
- * each. The typed guards are a library of their own, and see of this folder guard/hook.h alone. */
+ * switch.c holds which classes are on, ranges.c for which code, site.c counts and describes events
+ * by site, event.c decides about one fault and reports it. The guards that the handler asks have a
+ * file each on top of them. The typed guards are a library of their own, which sees guard/hook.h
+ * alone. */
 #ifndef LG_GUARD_GUARD_H
 #define LG_GUARD_GUARD_H
 
@@ -14,29 +15,29 @@
 #include "guard/hook.h"
 #include "store/format.h"
 
-/* What guards need of the session. Set before anything is on; kept until the process ends. */
+/* Services of the session for guards. Set before anything is on; kept until the process ends. */
 struct lg__guard_host {
     struct lg__guards *file; /* the section of the run file, or memory in its place */
     const _Atomic uint32_t *unforked; /* 0 in forked children */
     /* Append a breadcrumb of category "guard". Handler. */
     void (*breadcrumb)(lg_level level, const char *text, const lg_field *fields, size_t count);
-    /* There is something to tell. Handler. */
+    /* An event waits to be reported. Handler. */
     void (*wake)(void);
-    /* The calling thread is about to end the program for this reason: its crash record says so.
-     * Handler. */
+    /* Note the reason for which the calling thread is about to end the program, for the crash
+     * record. Handler. */
     void (*say)(lg_guard_class guard_class, const char *text);
     /* The frames of an interrupted context, or from the caller on (NULL), by unwind tables. Returns
      * their number; 0: no walk can be made now. Handler. */
     uint32_t (*walk)(const void *ucontext, uint64_t *ret_frames, uint32_t most);
 };
 
-/* ---- switch.c: what is on ---- */
+/* ---- switch.c: the classes that are on ---- */
 
 /* Classes whose guards need a handler. */
 #define LG__SWITCH_BY_SIGNAL (LG_GUARDS(LG_GUARD_MEMORY) | LG_GUARDS(LG_GUARD_NULL_CALL))
 
 void lg__switch_set(uint32_t classes);
-/* In a forked child, too. */
+/* Switch all guards off, also in a forked child. */
 void lg__switch_off(void);
 void lg__switch_set_policy(uint32_t classes, lg_guard_policy policy);
 /* Handler. */
@@ -69,7 +70,7 @@ void lg__site_describe(uint32_t site, const struct lg__guard_fault *fault, const
 /* Whether an event has a breadcrumb: the first of the site, the first for a second, or the first
  * with another action. Once for each event, before its count. Handler. */
 bool lg__site_is_due(uint32_t site, lg_guard_action action, uint64_t now);
-/* Count it: lg__site_take() finds the event from here on. Handler. */
+/* Count an event: from here on lg__site_take() finds it. Handler. */
 void lg__site_count(uint32_t site, lg_guard_action action, uint64_t now);
 /* The events of a site that on_event was not called for, as one event; false: there are none, or
  * the last call was less than a second ago, unless `at_once`. On an ordinary thread. */
@@ -87,10 +88,10 @@ struct lg__guard_fault {
 };
 
 void lg__event_open(const struct lg__guard_host *host);
-/* A fault of a class at a site would be survived, but for the budget of the site. Nothing is told.
- * Handler. */
+/* A fault of a class at a site would be survived, but for the budget of the site. Nothing is
+ * reported. Handler. */
 bool lg__event_survives(lg_guard_class guard_class, uint64_t site);
-/* Decide about a fault, and tell it. True: neutralise it. In a handler the policy LG_GUARD_FATAL
+/* Decide about a fault, and report it. True: neutralise it. In a handler the policy LG_GUARD_FATAL
  * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
 bool lg__event_claim(const struct lg__guard_fault *fault);
 
@@ -107,10 +108,10 @@ bool lg__mapping_claim(int signal, const siginfo_t *info, const void *ucontext);
 
 /* The source of a guarded read faulted. Handler. */
 bool lg__copy_failed(int signal, const siginfo_t *info, const void *ucontext);
-/* Decide about that; true: the copy returns. Handler. */
+/* Decide about such a fault; true: the copy returns. Handler. */
 bool lg__copy_claim(const siginfo_t *info, void *ucontext);
 
-/* ---- chance.c: what the handler asks before it records a fault of the program ---- */
+/* ---- chance.c: the question of the handler before it records a fault of the program ---- */
 
 /* True: the context was mended, or the instruction can be repeated. Handler. */
 bool lg__chance_claim(int signal, siginfo_t *info, void *ucontext);

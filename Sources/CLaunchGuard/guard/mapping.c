@@ -138,7 +138,7 @@ static bool is_allowed(const struct mapping *mapping, const uint8_t *page, const
     return lg__event_claim(&fault);
 }
 
-/* Replace the page, and those right behind it that are gone as well. */
+/* Replace the page, and those right after it that are gone as well. */
 static bool replace(struct mapping *mapping, uint8_t *page)
 {
     const size_t bytes = atomic_load(&page_size);

@@ -32,7 +32,7 @@ bool lg__null_call_claim(int signal, const siginfo_t *info, void *ucontext)
     if (fault.pc != 0 || (fault.access != LG__ACCESS_FETCH && fault.access != LG__ACCESS_UNKNOWN))
         return false;
     const uint64_t caller = caller_of(ucontext, fault.sp);
-    /* whether guards hold there comes first: that is code, and can be read */
+    /* first ask whether guards hold there: then the address is code, and can be read */
     if (!caller || !lg__ranges_hold(LG_GUARD_NULL_CALL, caller) || !is_call(caller))
         return false;
     const struct lg__guard_fault null_call = {

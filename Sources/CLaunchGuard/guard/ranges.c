@@ -208,7 +208,7 @@ lg_status lg__ranges_refresh(void)
                                        old->functions[DENIED] };
         status = make_ranges(&lists, &ranges);
     }
-    /* not over lists that were set meanwhile: those know today's modules */
+    /* do not replace lists that were set meanwhile: those know today's modules */
     const bool is_taken = ranges && atomic_compare_exchange_strong(&current, &(struct ranges *){ old }, ranges);
     leave();
     if (is_taken)

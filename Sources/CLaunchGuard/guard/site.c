@@ -1,6 +1,6 @@
-/* Events by site, in the run file. The table of sites is also the mailbox of the thread that tells
- * them: a site that has more events than were told is told again, with its count. So no event is
- * lost, however slow the reader. */
+/* Events by site, in the run file. The table of sites is also the mailbox of the reporting thread:
+ * a site with unreported events is reported again, with its count. So no event is lost, however
+ * slow on_event is. */
 #include "guard/guard.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static struct lg__guards *file;
 static _Atomic uint32_t budget;
-/* What is not for the reader of the file. */
+/* State that the file does not need. */
 static struct {
     _Atomic uint64_t spent;      /* minute in the upper half, faults survived in it */
     _Atomic uint64_t said_ns;    /* of the last breadcrumb */
@@ -115,7 +115,7 @@ bool lg__site_take(uint32_t index, bool at_once, struct lg__site_event *ret)
     if (told && !at_once && now - atomic_load(&memory[index].told_ns) < SECOND_NS)
         return false;
     if (!atomic_compare_exchange_strong(&memory[index].told, &told, count))
-        return false; /* another thread tells it */
+        return false; /* another thread reports it */
     atomic_store(&memory[index].told_ns, now);
     memset(ret, 0, sizeof *ret);
     ret->event = (lg_guard_event){
@@ -127,7 +127,7 @@ bool lg__site_take(uint32_t index, bool at_once, struct lg__site_event *ret)
         .site = atomic_load(&site->key) & UINT64_C(0xffffffffffffff),
         .count = count,
         .skipped = count - told - 1,
-        .text = index ? site->text : "events at sites beyond those that are told apart",
+        .text = index ? site->text : "events at sites beyond those that are counted separately",
         .fields = ret->fields,
         .field_count = site->field_count,
         .frames = site->frames,

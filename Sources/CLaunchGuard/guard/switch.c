@@ -1,4 +1,4 @@
-/* What is on. */
+/* Which guards are on. */
 #include "guard/guard.h"
 
 uint32_t lg_guard_working;

@@ -26,9 +26,9 @@ static bool is_attributed(const struct lg__last_run *last, const lg_run_context 
     return of_run && (last->attributed & 1u << (of_run - last->contexts));
 }
 
-/* A program that executed itself again did not exit with a status. Where the kernel may have ended
- * another process of the group, and then all of the group went, no repair of this program helps;
- * nor where its parent part left the launch to a forked child. */
+/* No repair of the program helps here. A program that executed itself again did not exit with a
+ * status. The kernel may have ended another process of the group, and then the whole group went. Or
+ * the parent left the launch to a forked child. */
 static bool is_no_fault(uint32_t evidence)
 {
     return evidence == LG_EVIDENCE_EXEC || evidence == LG_EVIDENCE_OOM_COUNTER || evidence == LG_EVIDENCE_FORK;
@@ -124,8 +124,8 @@ void lg__account_last_run(struct lg__host *host, const struct lg__identity *self
     payload->build_id_size = self->build_id_size;
     payload->last_ordinal = self->ordinal;
     memcpy(payload->last_uuid, self->uuid, sizeof payload->last_uuid);
-    /* One store for the account and for the new run. Killed before it, the next start accounts the
-     * same run again; killed after it, no start does. */
+    /* One store for the account and for the new run. After a kill before the store, the next
+     * start accounts the same run again; after a later kill, no start does. */
     lg__ledger_store(&host->ledger);
 }
 

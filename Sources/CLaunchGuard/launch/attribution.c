@@ -54,7 +54,7 @@ uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const
         uint64_t pc;
         lg_reader_stack_choice(reader, &walk);
         for (uint32_t frame = 0; lg_reader_frame(reader, walk.stage, frame, &pc) == LG_OK; frame++) {
-            /* a return address may be the first byte behind its function, and its module */
+            /* a return address may be the first byte after its function, and its module */
             uint64_t at = frame ? pc - 1 : pc;
             for (uint32_t i = 0; i < owned_count; i++)
                 if (at >= owned[i].start && at < owned[i].end)

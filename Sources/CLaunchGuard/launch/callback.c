@@ -56,12 +56,12 @@ static void keep_reason(const lg_completion *done, const char *text)
 
 void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
 {
-    /* The reason before the answer, after which the launch goes on. */
+    /* The reason comes first: after the answer the launch goes on. */
     if (done && text && outcome != LG_OK && atomic_load(&done->state) == PENDING)
         keep_reason(done, text);
     lg_complete(done, outcome);
     if (done)
-        lg__host_tell(done->life->launch->host);
+        lg__host_hand_over(done->life->launch->host);
 }
 
 void lg__callback_abort(struct lg__life *life)
@@ -94,10 +94,10 @@ static void wait_for(lg_completion *done)
     }
 }
 
-/* The report has its turn. false: the life is over, and nobody is told. */
+/* The report has its turn. false: the life is over, and nothing is reported. */
 static bool note_told(struct lg__life *life, const lg_report_batch *batch)
 {
-    bool told = false;
+    bool reported = false;
     uint64_t ordinal = batch->report_count ? batch->reports[batch->report_count - 1]->ordinal : 0;
     LG__WITH_CONTEXT(life, context) {
         if (ordinal > context->reported_ordinal)
@@ -105,19 +105,19 @@ static bool note_told(struct lg__life *life, const lg_report_batch *batch)
         for (uint32_t i = 0; i < batch->report_count; i++)
             lg__account_tell(life->launch->host, batch->reports[i]->ordinal);
         lg__decide_told(context);
-        told = true;
+        reported = true;
     }
-    return told;
+    return reported;
 }
 
-/* Runs once, and all but a report only while a thread waits for it: an executor that runs it late
- * or again does nothing. */
+/* Runs once. Work other than a report runs only while a thread waits for it: an executor that runs
+ * it late or again does nothing. */
 static void call_program(void *argument)
 {
     lg_completion *done = argument;
     lg_launch *launch = done->life->launch;
     const lg_report_batch *batch = done->batch.context ? &done->batch : NULL;
-    /* A report is told as soon as it has its turn, also after the wait. */
+    /* A report counts as reported as soon as it has its turn, also after the wait. */
     const uint32_t state = atomic_load(&done->state);
     if (atomic_exchange(&done->called, 1) || (state != PENDING && !(batch && state == VOID)))
         return;
@@ -160,7 +160,8 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet)
     return error == 0;
 }
 
-/* Keep it for the life and call it; false, and it is gone: the life is over. */
+/* Keep the completion for the life and call it. false: the life is over, and the completion is
+ * freed. */
 static bool call_for(struct lg__life *life, lg_completion *done, uint64_t timeout_ns)
 {
     lg_launch *launch = life->launch;

@@ -1,4 +1,4 @@
-/* The clean end of a run, told in the ledger: the next start does not read the run file then. */
+/* The clean end of a run, noted in the ledger: the next start does not read the run file then. */
 #include <string.h>
 
 #include "launch/evidence.h"
@@ -45,7 +45,7 @@ bool lg__clean_end_read(const struct lg__hot *hot, const struct lg__ledger_paylo
 {
     const struct lg__hot_end *end = &hot->clean_end;
     uint64_t ordinal = atomic_load(&end->ordinal);
-    /* A crash behind the end is in the run file. */
+    /* A crash after the end is in the run file. */
     if (ordinal != payload->last_ordinal || atomic_load(&hot->crash_ordinal) == ordinal || end->crc != crc_of(end, ordinal))
         return false;
     memset(ret_last, 0, sizeof *ret_last);

@@ -33,10 +33,10 @@ void lg__confirm_launch(struct lg__life *life)
     }
     if (!done)
         return;
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     if (!launch->host->simulated)
         lg__capture_check(false); /* the program has started, and has installed its handlers */
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
 }
 
 void lg__confirm_window(lg_launch *launch)
@@ -87,7 +87,7 @@ lg_status lg_launch_finished(lg_launch *launch)
         if (!life || !life->decided || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
             status = LG_ERR_STATE;
         } else if (launch->options.finish != LG_FINISH_TIME) {
-            /* it says nothing about tasks that have not begun */
+            /* the mark says nothing about tasks that have not begun */
             bool waited = life->mark_waits;
             life->mark_waits = lg__launch_has_task(launch, LG_TASK_HELD);
             confirm = !life->mark_waits && note_mark(launch);
@@ -98,6 +98,6 @@ lg_status lg_launch_finished(lg_launch *launch)
     pthread_mutex_unlock(&launch->lock);
     if (confirm)
         lg__confirm_launch(life);
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
     return status;
 }

@@ -1,5 +1,5 @@
-/* The tasks run: in order, one at a time, each known while it runs; also one that is added when all
- * have run. */
+/* Runs the tasks in order, one at a time, and a late one after all others. The run file names the
+ * task that runs. */
 #include <stdio.h>
 
 #include "capture/capture.h"
@@ -17,7 +17,7 @@ static bool left_out(const struct lg__life *life, const struct lg__ledger_contex
 
 /* ---- running them ---- */
 
-/* A task, known while it runs. */
+/* Run a task; the run file names it meanwhile. */
 static lg_status run_task(struct lg__life *life, uint32_t index)
 {
     lg_launch *launch = life->launch;
@@ -88,7 +88,7 @@ static struct lg__task *pick_task(const struct lg__life *life, bool *ret_any)
     return released;
 }
 
-/* The task's turn has come, and the program does not want it. */
+/* The turn of a task that the program leaves out. */
 static void note_omitted(struct lg__life *life, const char *key)
 {
     lg_launch *launch = life->launch;
@@ -209,7 +209,7 @@ static lg_status run_tasks(struct lg__life *life, bool waits)
     for (;;) {
         struct lg__task *task;
         lg_status status = next_task(life, waits, &task);
-        lg__host_tell(launch->host);
+        lg__host_hand_over(launch->host);
         if (!task) {
             lg__confirm_tasks(life);
             return status;
@@ -237,7 +237,7 @@ static void *run_on_thread(void *life)
     return NULL;
 }
 
-/* All had run, and one more has come. The executor's thread may be this one. */
+/* A task that was added when all had run. The executor's thread may be this one. */
 static void run_late(struct lg__life *life)
 {
     bool leaves = life->launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
@@ -245,7 +245,7 @@ static void run_late(struct lg__life *life)
         run_tasks(life, false);
 }
 
-/* All have run, and this one may still come. Under the launch's lock. */
+/* All tasks have run, and this late one may still be added. Under the launch's lock. */
 static bool takes_late(const struct lg__life *life, const lg_task *task)
 {
     const lg_launch *launch = life->launch;

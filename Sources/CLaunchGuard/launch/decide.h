@@ -32,7 +32,7 @@ struct lg__policy {
     uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit;
     uint32_t deescalate_runs;
     uint64_t deescalate_ms, streak_gap_ms;
-    uint32_t window_ms, finish; /* for readers: the machine itself is told when it finishes */
+    uint32_t window_ms, finish; /* for readers: the machine gets an event when it finishes */
     bool shadow;
     bool asks;      /* there is an on_decide */
     lg_decision decision; /* where on_decide is not asked */
@@ -41,7 +41,7 @@ struct lg__policy {
     struct lg__ledger_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
 };
 
-/* Everything is forgotten but the name, the totals, and which runs were reported. */
+/* Forget all but the name, the totals, and which runs were reported. */
 void lg__decide_reset(struct lg__ledger_context *context);
 
 /* B1 to B11. The decision is in `phase` and `mode` (LG_PHASE_LAUNCHING, _HELD or _HALTED);
@@ -55,7 +55,7 @@ void lg__decide_course(struct lg__ledger_context *context, lg_decision decision,
 
 /* R1: on_report is about to be called, which may be after its time. */
 void lg__decide_told(struct lg__ledger_context *context);
-/* R2: it has answered, or its time is over. */
+/* R2: on_report has answered, or its time is over. */
 void lg__decide_reported(struct lg__ledger_context *context);
 
 /* H1 to H9; each only from the phase that its row names. */
@@ -77,7 +77,7 @@ static inline bool lg__phase_launching(lg_phase phase)
     return phase != LG_PHASE_NONE && phase != LG_PHASE_FINISHED && phase != LG_PHASE_TERMINATING;
 }
 
-/* Public status of what is stored. */
+/* Public status of a stored context. */
 lg_launch_status lg__decide_status(const struct lg__ledger_context *context);
 
 #endif

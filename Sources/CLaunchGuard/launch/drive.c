@@ -30,7 +30,7 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
     }
 }
 
-/* The word of the program, where it has one. `rule`: the context as the rule would have it. */
+/* Ask on_decide, if there is one. `rule`: the context as the rule would have it. */
 static void ask_program(struct lg__life *life, const struct lg__ledger_context *rule)
 {
     lg_launch *launch = life->launch;
@@ -113,7 +113,7 @@ static void open_launch(struct lg__life *life)
     pthread_mutex_unlock(&launch->lock);
     if (!opens)
         return;
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     lg__await_window(life);
 }
 
@@ -150,8 +150,8 @@ static bool end_drive(struct lg__life *life, lg_status *outcome)
 
 static void *drive_on_thread(void *argument);
 
-/* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. `waits`:
- * the caller's thread may be held; else another one goes on from there. */
+/* Report, hold and tasks; once more from the hold when the program asks for protection meanwhile.
+ * `waits`: the launch may hold the caller's thread; else another thread goes on from the hold. */
 static lg_status drive(struct lg__life *life, bool waits)
 {
     lg_status outcome;
@@ -218,13 +218,13 @@ lg_status lg_launch_begin(lg_launch *launch)
     if (lg__launch_protects(launch)) {
         lg__capture_called();
         decide_begin(life);
-        lg__launch_tell(launch);
+        lg__launch_publish(launch);
         lg__launch_look(launch, &context);
     } else {
         settle(life);
     }
     bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
-    /* The executor's thread may be this one: to wait for it here would be to wait for ever. */
+    /* This may be the executor's thread: a wait for the executor would never end here. */
     bool leaves = held || (context.flags & LG__CONTEXT_REPORTING) || launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
     if (leaves && launch->options.hold == LG_HOLD_CUSTODY && lg__callback_detach(drive_on_thread, life, false))
         return LG_OK;
@@ -281,7 +281,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     if (early)
         lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection from its begin: %s", launch->name,
                      reason ? reason : "no reason is given");
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
     if (early || !possible)
         return early ? LG_OK : LG_ERR_STATE;
     bool held = false, safe = false, drives = false, beside = launch->options.hold == LG_HOLD_NONE;
@@ -301,7 +301,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     }
     lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection%s: %s", launch->name, safe ? ", which has no effect in safe mode" : "",
                  reason ? reason : "no reason is given");
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     if (!drives || lg__callback_detach(beside ? repair_on_thread : drive_on_thread, life, false))
         return LG_OK;
     if (beside)

@@ -27,7 +27,7 @@ enum lg__account {
 /* A1 to A20 */
 enum lg__account lg__ended_account(struct lg__ledger_context *context, const struct lg__last_end *last);
 
-/* The same where another version of the program starts. */
+/* The account where another version of the program starts. */
 enum lg__account lg__ended_upgrade(struct lg__ledger_context *context, const struct lg__last_end *last);
 
 #endif

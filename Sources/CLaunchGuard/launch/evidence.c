@@ -41,7 +41,7 @@ void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struc
     }
     if (ret_last->readable)
         return;
-    /* The ledger alone still says whether the handler ran. */
+    /* Only the ledger still says whether the handler ran. */
     memset(ret_last, 0, sizeof *ret_last);
     ret_last->verdict.end = crash_marked ? LG_END_CRASH : LG_END_UNKNOWN;
     ret_last->verdict.evidence = crash_marked ? LG_EVIDENCE_CRASH_MARK : LG_EVIDENCE_FILE_UNREADABLE;

@@ -10,8 +10,8 @@
 
 /* The last run of a ledger, as far as the machine needs it. */
 struct lg__last_run {
-    /* its run file is; else only verdict.end and verdict.evidence are valid, and all the rest is
-     * zero */
+    /* the run file was read; else only verdict.end and verdict.evidence are valid, and all the rest
+     * is zero */
     bool readable;
     lg_run_info info;
     lg_verdict verdict;
@@ -32,8 +32,8 @@ struct lg__last_run {
  * itself since. */
 void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struct lg__last_run *ret_last);
 
-/* clean_end.c: the same from the ledger, where the run told its clean end there. false: it did not;
- * lg__evidence_read() says more. */
+/* clean_end.c: the same from the ledger, if the run noted its clean end there. false: the run did
+ * not; lg__evidence_read() says more. */
 bool lg__clean_end_read(const struct lg__hot *hot, const struct lg__ledger_payload *payload, struct lg__last_run *ret_last);
 
 /* These contexts of the ledger, a bit each, had finished in that run. */

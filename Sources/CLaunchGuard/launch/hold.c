@@ -37,7 +37,8 @@ void lg__hold_report(struct lg__life *life)
         lg__decide_reported(context);
 }
 
-/* The wish of the launch itself, which holds where the program has none. Under its lock. */
+/* The wish of the launch itself, which counts where the program has none. Under the launch's
+ * lock. */
 static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledger_context *context)
 {
     const lg_launch_options *options = &life->launch->options;
@@ -48,7 +49,7 @@ static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledg
         return NO_WISH;
     if (rung->flags & LG__RUNG_BUILT_IN)
         return WISH_REPAIR;
-    /* a yes is for all its attempts in this launch, and for no other rung's */
+    /* the consent covers all attempts of the rung in this launch, and no other rung */
     if (rung->flags & LG_REPAIR_CONSENT)
         return life->consented && context->attempts > 0 ? WISH_REPAIR : NO_WISH;
     return options->auto_repair || life->consented ? WISH_REPAIR : NO_WISH;
@@ -62,7 +63,7 @@ static void interrupt_launch(struct lg__life *life)
         if (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED)
             lg__decide_terminating(context);
     lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: the program is asked to end while it is held", launch->name);
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
 }
 
 /* Wait until there is a wish, the phase changes, the program is asked to end, a protect action is
@@ -116,7 +117,7 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
         if (atomic_load(&launch->host->run.state->announced) || atomic_load(&launch->host->run.state->ended))
             lg__decide_terminating(context);
     }
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
 }
 
 /* Do as the program wishes, as the launch does by itself, or as the deadline demands. */
@@ -154,7 +155,7 @@ static void follow_wish(struct lg__life *life)
             break;
         }
     }
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     if (seen.phase == LG_PHASE_REPAIRING)
         attempt_repair(life, &seen);
 }
@@ -168,7 +169,7 @@ static void enter_hold(struct lg__life *life, lg_phase phase)
     if (phase != LG_PHASE_HALTED)
         return;
     lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: safe mode crashed too; halted", launch->name);
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
     if (launch->options.on_give_up)
         lg__callback_give_up(life, (uint64_t)launch->options.report_wait_ms * 1000000u);
 }
@@ -192,7 +193,7 @@ void lg__hold_launch(struct lg__life *life)
         pthread_mutex_unlock(&launch->lock);
         if (!holds)
             break;
-        lg__launch_tell(launch);
+        lg__launch_publish(launch);
         if (enters)
             enter_hold(life, (lg_phase)seen.phase);
         await_wish(life, &seen);

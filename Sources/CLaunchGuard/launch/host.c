@@ -20,7 +20,7 @@ void lg__host_log(const struct lg__host *host, lg_level level, const char *forma
     lg__ring_note(&host->run.ring, level, text, size < sizeof text ? size : sizeof text);
 }
 
-void lg__host_tell(const struct lg__host *host)
+void lg__host_hand_over(const struct lg__host *host)
 {
     lg__outbox_hand_over(host->run.ring.outbox);
 }

@@ -34,8 +34,8 @@ enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 /* One life of a launch, from its begin to its end. In a process there is one; in a simulated
  * session each simulated end takes it away, and the next begin makes another one (life.c). A thread
  * that works for a launch holds the life that it works for. After the end its stores there have no
- * effect. State that outlasts a life (the ledger, the run file, the tasks) changes behind one gate:
- * lg__life_current(). Lives are never freed: an answer may come late. */
+ * effect. State that outlasts a life (the ledger, the run file, the tasks) changes only where
+ * lg__life_current() is true. Lives are never freed: an answer may come late. */
 struct lg__life {
     lg_launch *launch;
     struct lg__life *older;
@@ -66,7 +66,7 @@ struct lg__window {
     _Atomic uint64_t passed_for; /* the opened_ns whose window has passed */
     struct lg__life *_Atomic awaited; /* the last life that a thread waits in for the window */
     _Atomic bool idle; /* tasks are held, and none runs: the time that passes proves nothing */
-    /* Of the one thread that counts: */
+    /* used by the one thread that counts: */
     uint64_t seen_ns, last_ns, counted_ns;
     uint32_t crashes; /* the latest crash when the window was over */
     bool is_over;
@@ -103,16 +103,16 @@ struct lg_launch {
 
     _Atomic uint32_t status;
     _Atomic uint32_t streak;
-    lg_launch_status told[LG__STATUSES]; /* changes that on_status has not heard of */
-    uint32_t told_count;
-    bool telling;
+    lg_launch_status unpublished[LG__STATUSES]; /* changes that on_status has not heard of */
+    uint32_t unpublished_count;
+    bool publishing;
     struct lg__window window;
     _Atomic uint32_t over; /* futex: changes when a thread that waits for the window must look */
 };
 
 /* ---- launch.c ---- */
 
-/* True if what this launch does is stored. */
+/* The state of this launch is stored. */
 bool lg__launch_protects(const lg_launch *launch);
 
 /* The gate: false when a simulated end has taken this life away, and nothing may be done for it any
@@ -122,16 +122,16 @@ static inline bool lg__life_current(const struct lg__life *life)
     return life->launch->life == life;
 }
 
-/* Note the status that follows from what is stored, for lg__launch_tell(). Under the launch's
+/* Note the status that follows from the stored state, for lg__launch_publish(). Under the launch's
  * lock. */
 void lg__launch_note_status(lg_launch *launch);
 
-/* Tell the program's logger, and call on_status if the status has changed. The status follows from
- * what is stored, so that the last caller reports the current one. */
-void lg__launch_tell(lg_launch *launch);
+/* Pass waiting breadcrumbs to the program's logger, and call on_status if the status has changed.
+ * The status follows from stored data, so that the last caller reports the current status. */
+void lg__launch_publish(lg_launch *launch);
 
-/* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session
- * was stopped no launch is held any more: LG_PHASE_TERMINATING. */
+/* The stored phase; LG_PHASE_LAUNCHING for a launch without stored state. LG_PHASE_TERMINATING once
+ * the session was stopped: then no launch is held any more. */
 lg_phase lg__launch_phase(const lg_launch *launch);
 
 /* Some task is in this state. Under the launch's lock. */
@@ -142,8 +142,8 @@ bool lg__launch_has_task(const lg_launch *launch, lg_task_state state);
 /* The program was asked to end since the launch began, and the launch is held or halted. */
 bool lg__launch_interrupted(const lg_launch *launch);
 
-/* Change what is stored of the context: the body runs under both locks, and its outcome is stored
- * before anything else happens. Nothing happens when the life is over. */
+/* Change the stored context: the body runs under both locks, and its outcome is stored before
+ * anything else happens. Nothing happens when the life is over. */
 #define LG__WITH_CONTEXT(life, context) \
     for (struct lg__ledger_context *context = lg__launch_lock(life); context; context = lg__launch_store((life)->launch, context))
 struct lg__ledger_context *lg__launch_lock(const struct lg__life *life);
@@ -171,13 +171,13 @@ uint64_t lg__window_look(lg_launch *launch, uint64_t now);
 uint64_t lg__window_ns(const lg_launch *launch);
 /* Nanoseconds to the end of a window that nobody counts; LG__NEVER: it is not open. */
 uint64_t lg__window_left(const lg_launch *launch);
-/* The window has passed; that finishes the launch, even if nothing is stored of it yet. */
+/* The window has passed, and so the launch is finished, even if that is not stored yet. */
 bool lg__window_has_passed(const lg_launch *launch);
 bool lg__window_finishes(const lg_launch *launch);
-/* The same, or the mark of another process has finished it. */
+/* The same, or the mark of another process has finished the launch. */
 bool lg__window_or_mark_finishes(const lg_launch *launch);
-/* Where the window finishes the launch: the phase in the run file says so, for a death from now on.
- * Without a lock. */
+/* The window finishes the launch: note the phase in the run file, for a death from now on. Without
+ * a lock. */
 void lg__window_note(lg_launch *launch);
 /* The launch is no longer launching. Under the launch's lock. */
 void lg__window_close(lg_launch *launch);
@@ -188,14 +188,14 @@ void lg__window_wake(lg_launch *launch);
 
 /* The launch is finished. */
 void lg__confirm_launch(struct lg__life *life);
-/* The same where the window finishes it, and nothing is stored of that yet. */
+/* The same where the window finished the launch, and that is not stored yet. */
 void lg__confirm_window(lg_launch *launch);
 /* The tasks have run: a mark that waits for them counts. */
 void lg__confirm_tasks(struct lg__life *life);
 
 /* ---- await.c ---- */
 
-/* The launch was opened, and lives from now on: see that its time is counted. After a hold anew. */
+/* The launch begins to live, also after a hold: make sure that its time is counted. */
 void lg__await_window(struct lg__life *life);
 
 /* ---- hold.c ---- */
@@ -226,14 +226,15 @@ bool lg__tasks_suspect(const lg_launch *launch, const struct lg__ledger_context 
  * lock. */
 bool lg__protect_is_due(const struct lg__life *life, const struct lg__task *task);
 
-/* The protect action of a task, where it is due: whoever comes first calls it. */
+/* Call the protect action of a task if it is due. Where several threads come, the first one calls
+ * it. */
 lg_status lg__protect_task(struct lg__life *life, uint32_t index);
 
 /* The protect actions that are due, as one call. */
 void lg__protect_tasks(struct lg__life *life);
 
-/* Some are due, and the thread of the hold is the one to call them: with LG_CALLBACKS_CALLER, when
- * a task was added meanwhile. Under the launch's lock. */
+/* Protect actions are due, and the thread of the hold has to call them: with LG_CALLBACKS_CALLER,
+ * when a task was added meanwhile. Under the launch's lock. */
 bool lg__protect_wants_caller(const struct lg__life *life);
 
 /* ---- custody.c ---- */

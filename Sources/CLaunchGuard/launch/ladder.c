@@ -50,7 +50,7 @@ void lg__ladder_foot(struct lg__ledger_context *context)
 
 static bool throttled(const struct lg__ledger_rung *rung, const struct lg__moment *now)
 {
-    /* The wall clock may have jumped in either direction: what is further away than the throttle is
+    /* The wall clock may have jumped in either direction: a time further away than the throttle is
      * not believed. */
     uint64_t series = rung->series_wall_ns, wall = now->wall_ns;
     return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;

@@ -1,4 +1,4 @@
-/* The ladder of repairs of a context: which rung is tried next, and what is known of it. Part of
+/* The ladder of repairs of a context: which rung is tried next, and the facts about it. Part of
  * the machine of docs/LAUNCH.md; stores nothing and calls nobody. */
 #ifndef LG_LAUNCH_LADDER_H
 #define LG_LAUNCH_LADDER_H
@@ -17,7 +17,7 @@ bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__mome
 void lg__ladder_next(struct lg__ledger_context *context);
 void lg__ladder_foot(struct lg__ledger_context *context);
 
-/* The attempts of the rung are forgotten; the last one is given back. */
+/* Forget the attempts of the rung. Give the last attempt back. */
 void lg__ladder_forget(struct lg__ledger_context *context);
 void lg__ladder_give_back(struct lg__ledger_context *context);
 

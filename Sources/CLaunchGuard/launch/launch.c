@@ -71,14 +71,14 @@ void lg__launch_note_status(lg_launch *launch)
     if (changed)
         lg__host_log(launch->host, LG_LEVEL_DEBUG, "launch %s: %s", launch->name, lg_launch_status_name(status));
     if (changed && launch->options.on_status) {
-        /* a callback that hangs: the last one is what counts */
-        if (launch->told_count == LG__STATUSES)
-            launch->told_count--;
-        launch->told[launch->told_count++] = status;
+        /* on_status hangs: only the last change counts */
+        if (launch->unpublished_count == LG__STATUSES)
+            launch->unpublished_count--;
+        launch->unpublished[launch->unpublished_count++] = status;
     }
 }
 
-/* ---- what is stored ---- */
+/* ---- stored state ---- */
 
 struct lg__ledger_context *lg__launch_lock(const struct lg__life *life)
 {
@@ -128,21 +128,21 @@ void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context)
 
 /* First the program's logger, then on_status. One thread at a time calls on_status, in the order of
  * the changes. A change that comes in meanwhile is left to that thread. */
-void lg__launch_tell(lg_launch *launch)
+void lg__launch_publish(lg_launch *launch)
 {
     pthread_mutex_lock(&launch->lock);
     lg__launch_note_status(launch);
     pthread_mutex_unlock(&launch->lock);
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
     pthread_mutex_lock(&launch->lock);
-    while (!launch->telling && launch->told_count > 0) {
-        lg_launch_status next = launch->told[0];
-        memmove(launch->told, launch->told + 1, --launch->told_count * sizeof launch->told[0]);
-        launch->telling = true;
+    while (!launch->publishing && launch->unpublished_count > 0) {
+        lg_launch_status next = launch->unpublished[0];
+        memmove(launch->unpublished, launch->unpublished + 1, --launch->unpublished_count * sizeof launch->unpublished[0]);
+        launch->publishing = true;
         pthread_mutex_unlock(&launch->lock);
         launch->options.on_status(launch, next, launch->options.user);
         pthread_mutex_lock(&launch->lock);
-        launch->telling = false;
+        launch->publishing = false;
     }
     pthread_mutex_unlock(&launch->lock);
 }

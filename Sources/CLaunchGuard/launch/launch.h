@@ -16,7 +16,7 @@
 #define LG__HANG_LAUNCH LG__HEARTBEATS
 #define LG__HANGS (LG__HEARTBEATS + 1)
 
-/* Of the nanoseconds until something is to be done. */
+/* In place of nanoseconds until the next work: there is none. */
 #define LG__NEVER UINT64_MAX
 
 /* The part of a session that its launches need. */
@@ -51,11 +51,11 @@ struct lg__host {
 /* True in the process that started the session, false in its forked children. */
 bool lg__host_unforked(const struct lg__host *host);
 
-/* Append a breadcrumb of LaunchGuard's own, under any lock. lg__host_tell() hands it to the
+/* Append a breadcrumb of LaunchGuard's own, under any lock. lg__host_hand_over() hands it to the
  * program's logger: soon after, on a thread of libc, where neither the lock of a launch nor that of
  * the host is held. */
 void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
-void lg__host_tell(const struct lg__host *host);
+void lg__host_hand_over(const struct lg__host *host);
 
 /* Now, as the machine compares it. */
 struct lg__moment lg__host_now(const struct lg__host *host);
@@ -70,9 +70,10 @@ bool lg__setup_policy(const lg_launch_options *given, struct lg__policy *ret_pol
 
 /* ---- hang.c ---- */
 
-/* The program hangs, since then; the mark in the run file says so. */
+/* The program hangs since that time: set the mark in the run file. */
 void lg__hang_begin(struct lg__host *host, unsigned who, uint64_t since_ns);
-/* The hang is over. Returns its begin; 0: there was none, or another thread has ended it. */
+/* The hang is over: remove the mark. Returns the begin of the hang; 0: there was none, or another
+ * thread has removed the mark. */
 uint64_t lg__hang_end(struct lg__host *host, unsigned who);
 
 /* ---- wake.c: the one way to wake the watch thread ---- */
@@ -85,12 +86,12 @@ void lg__wake_at(struct lg__host *host, uint64_t at_ns);
 
 /* ---- life.c: simulated lives ---- */
 
-/* The end of a simulated life: all that works for it stops, and the launch can be begun again.
- * `end`: how it ended. */
+/* End a simulated life: all threads that work for it stop, and the launch can be begun again.
+ * `end`: the end of the run. */
 void lg__life_end(lg_launch *launch, lg_end end);
 
-/* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it
- * is held. */
+/* Simulated time passes while the launch waits for the answer of a callback, or for a wish in a
+ * hold. */
 void lg__life_pass(lg_launch *launch, uint64_t passed_ns);
 
 /* ---- window.c ---- */
@@ -106,9 +107,9 @@ void lg__terminate_launches(struct lg__host *host);
 
 /* ---- clean_end.c ---- */
 
-/* Tell the ledger that this run ended by exit(0). Called once, when the run file says so. */
+/* Note in the ledger that this run ended by exit(0). Called once, when the run file says so. */
 void lg__clean_end_note(struct lg__host *host);
-/* It did not, after all: something behind exit() has ended it with another status. */
+/* Withdraw that note: after exit() the run ended with another status. */
 void lg__clean_end_take_back(struct lg__host *host);
 
 /* ---- account.c: how the last run ended, applied to every context ---- */
@@ -128,10 +129,11 @@ enum lg__account lg__account_apply(struct lg__ledger_context *context, const str
 /* A run of the timeline as a report; `contexts`: a bit for each context that is asked about. */
 lg_report lg__account_report(const struct lg__host *host, const struct lg__ledger_run *run, uint32_t contexts, char path[4096 + 96], char uuid[37]);
 
-/* The run ended badly, and nobody was told of it. */
+/* The run ended badly, and the program has not learned of it. */
 bool lg__account_is_untold(const struct lg__ledger_run *run);
 
-/* Somebody is told of a run; not yet stored. false: it is not in the timeline. Under host->lock. */
+/* Mark a run as known to the program; not yet stored. false: the run is not in the timeline. Under
+ * host->lock. */
 bool lg__account_tell(struct lg__host *host, uint64_t ordinal);
 
 /* Reports for on_report: the runs of the timeline that counted for a context, or ended in no launch
@@ -154,15 +156,15 @@ enum lg__answer lg__callback_report(struct lg__life *life, const lg_report_batch
 enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns);
 enum lg__answer lg__callback_repair(struct lg__life *life, const struct lg__rung *rung);
 
-/* Run work that answers by its return: `here` on this thread unless there is an executor, else as
- * the others. */
+/* Run work that answers by its return. `here`: on this thread unless there is an executor; else
+ * where options.callbacks says. */
 typedef lg_status (*lg__work)(struct lg__life *life, uint32_t index);
 enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
 /* The same, where nobody waits for the answer; not with LG_CALLBACKS_CALLER. */
 void lg__callback_start(struct lg__life *life, lg__work work, uint32_t index);
 
-/* Ends every wait for the callbacks of the life; their answers have no effect from then on. Under
- * the launch's lock. */
+/* End every wait for the callbacks of the life; later answers have no effect. Under the launch's
+ * lock. */
 void lg__callback_abort(struct lg__life *life);
 
 /* Simulated time passes for the callbacks that are waited for. Under the launch's lock. */

@@ -48,7 +48,7 @@ void lg__life_end(lg_launch *launch, lg_end end)
     lg__launch_note_status(launch); /* before those who wait for this life return */
     pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
-    lg__launch_tell(launch);
+    lg__launch_publish(launch);
     lg__window_wake(launch);
 }
 

@@ -1,4 +1,4 @@
-/* Protect actions: what the tasks do that a hold keeps from running, once in each hold. */
+/* Protect actions: the work of held tasks, called once in each hold. */
 #include "launch/internal.h"
 #include "os/os.h"
 
@@ -54,7 +54,7 @@ void lg__protect_tasks(struct lg__life *life)
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     if (lg__callback_run(life, call_all, 0, false, left) == LG__ANSWER_TIMEOUT)
         lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
-    lg__host_tell(launch->host);
+    lg__host_hand_over(launch->host);
     pthread_mutex_lock(&launch->lock);
     lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);

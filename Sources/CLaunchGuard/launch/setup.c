@@ -25,7 +25,7 @@ struct bound {
     int64_t value, least, most;
 };
 
-/* `wrong`: what is wrong with the structure as a whole. */
+/* `wrong`: the problem of the structure as a whole. */
 static lg_status check_options(struct lg__problem *problem, const char *context, const char *wrong, const lg_launch_options *options)
 {
     const char *name = lg__tasks_good_key(context) ? context : "";
@@ -126,7 +126,7 @@ static lg_status why_unprotected(const struct lg__host *host)
 
 static void claim_state(struct lg__host *host, lg_launch *launch)
 {
-    /* not the count in the file, which other processes may have changed */
+    /* never the count in the file, which other processes may have changed */
     uint32_t index = host->launch_count;
     struct lg__state_context *state = launch->state = &host->run.state->contexts[index];
     struct lg__owner *owner = launch->owner = &host->run.owners->contexts[index];
@@ -281,7 +281,7 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
             launch->index = (uint32_t)(stored - host->ledger.payload.contexts);
             launch->streak = stored->streak;
             host->launches[host->launch_count] = launch;
-            /* behind the launch: the watch thread reads both without a lock */
+            /* after the launch: the watch thread reads both without a lock */
             host->launch_count++;
         } else {
             status = lg__problem_say(&problem, LG_ERR_LIMIT, "launch \"%s\": an application has at most %d contexts", launch->name, LG_CONTEXTS_MAX);

@@ -1,4 +1,4 @@
-/* The list of the tasks of a launch: their keys, what is said of them, and their events. */
+/* The list of the tasks of a launch: their keys, their breadcrumbs, and their events. */
 #include <stdio.h>
 
 #include "launch/internal.h"

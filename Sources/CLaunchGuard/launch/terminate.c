@@ -43,7 +43,7 @@ void lg__terminate_launches(struct lg__host *host)
         lg__window_close(launch);
         pthread_cond_broadcast(&launch->changed); /* a thread that waits in the hold looks again */
         pthread_mutex_unlock(&launch->lock);
-        lg__launch_tell(launch);
+        lg__launch_publish(launch);
         lg__window_wake(launch);
     }
 }

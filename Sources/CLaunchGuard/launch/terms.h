@@ -13,10 +13,10 @@ uint32_t lg__terms_one_more(uint32_t value);
 /* LG__CONTEXT_*, one or several. */
 void lg__terms_set_flag(struct lg__ledger_context *context, uint32_t flag, bool on);
 
-/* The unexplained deaths are forgotten, and that they were reported. */
+/* Forget the unexplained deaths and their report. */
 void lg__terms_forget_unknown(struct lg__ledger_context *context);
 
-/* They are as many as unknown_after has, if it is not 0. */
+/* The unexplained deaths have reached unknown_after, and it is not 0. */
 bool lg__terms_unknown_is_enough(const struct lg__ledger_context *context);
 
 /* B5: the streak is to be reported; anything is. */

@@ -11,7 +11,7 @@ void lg__wake_now(struct lg__host *host)
 }
 
 /* `sleeps_until_ns` is UINT64_MAX while the watch thread looks around, so that any time wakes the
- * thread again: it may have passed the place. So it is while there is no thread. */
+ * thread again: the thread may have passed the place. It is UINT64_MAX also without a thread. */
 void lg__wake_at(struct lg__host *host, uint64_t at_ns)
 {
     if (at_ns < atomic_load(&host->sleeps_until_ns))

@@ -2,10 +2,10 @@
  * have lasted: a process that was stopped, or slept with the machine, did not live meanwhile.
  *
  * The watch thread counts. It takes no lock, so it only notes that the window has passed: in the
- * run file, where it holds for a death from then on, and in `passed_for`. What follows from that
- * (the ledger, the status) is done by the next call of the program, or by a thread that waits to
- * call on_status. A thread of its own counts for a simulated launch. A launch that nothing is
- * stored of proves nothing: plain time is enough. */
+ * run file, where the note holds for a death from then on, and in `passed_for`. The next call of
+ * the program, or a thread that waits to call on_status, then updates ledger and status. A thread
+ * of its own counts for a simulated launch. For a launch without stored state plain time is
+ * enough, as it proves nothing. */
 #include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/fault_point.h"
@@ -129,10 +129,10 @@ uint64_t lg__window_look(lg_launch *launch, uint64_t now)
     struct lg__window *window = &launch->window;
     const uint64_t opened = atomic_load(&window->opened_ns), whole = lg__window_ns(launch), slice = slice_ns(launch);
     if (!opened)
-        return LG__NEVER; /* held: what passes is no survival */
+        return LG__NEVER; /* held: time that passes proves no survival */
     uint64_t passed = now - window->last_ns;
     window->last_ns = now;
-    if (window->seen_ns != opened) { /* what it lived before a hold proves nothing */
+    if (window->seen_ns != opened) { /* the life before a hold proves nothing */
         window->seen_ns = opened;
         window->counted_ns = passed = 0;
         window->is_over = false;

@@ -9,12 +9,12 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-static_assert(sizeof(siginfo_t) == 128, "LG__ARCH_HANDLER: the context is behind it in the frame");
+static_assert(sizeof(siginfo_t) == 128, "LG__ARCH_HANDLER: the context is after it in the frame");
 
 const uint32_t lg__arch = LG__ARCH_AARCH64;
 const uint32_t lg__arch_pc = 32, lg__arch_sp = 31, lg__arch_fp = 29;
 
-/* In assembly, so that the place behind the instruction has a name. */
+/* In assembly, so that the place after the instruction has a name. */
 __asm__(".text\n"
         ".globl lg__os_call\n.hidden lg__os_call\n.type lg__os_call, %function\n"
         "lg__os_call:\n"
@@ -94,7 +94,7 @@ bool lg__arch_refused(void *ucontext)
     return true;
 }
 
-/* The syndrome of the fault, from the blocks behind the registers (asm/sigcontext.h); 0: the kernel
+/* The syndrome of the fault, from the blocks after the registers (asm/sigcontext.h); 0: the kernel
  * does not give it. */
 static uint64_t syndrome_of(const mcontext_t *machine)
 {

@@ -31,7 +31,7 @@
  * earlier instructions of the program are done: a thread that takes a lock may read it before
  * another thread has released that lock. Handler. */
 static inline uint64_t lg__arch_counter(void);
-/* The same when all that has happened: it costs more than everything else about an entry.
+/* The same after all earlier instructions: that costs more than everything else about an entry.
  * Handler. */
 static inline uint64_t lg__arch_counter_ordered(void);
 

@@ -16,7 +16,7 @@
 const uint32_t lg__arch = LG__ARCH_X86_64;
 const uint32_t lg__arch_pc = 16, lg__arch_sp = 7, lg__arch_fp = 6;
 
-/* In assembly, so that the place behind the instruction has a name. */
+/* In assembly, so that the place after the instruction has a name. */
 __asm__(".text\n"
         ".globl lg__os_call\n.hidden lg__os_call\n.type lg__os_call, @function\n"
         "lg__os_call:\n"
@@ -222,8 +222,8 @@ __asm__(".text\n"
         ".size lg__arch_copy, . - lg__arch_copy\n");
 extern const char lg__arch_copy_load[] __attribute__((visibility("hidden")));
 
-/* Addresses that are no addresses at all have a trap of their own, without an address. Those below
- * are addresses on every CPU. */
+/* Non-canonical addresses raise a trap of their own, which reports no address. Addresses below this
+ * are canonical on every CPU. */
 #define TRAP_GENERAL_PROTECTION 13u
 #define ADDRESSES (UINT64_C(1) << 47)
 

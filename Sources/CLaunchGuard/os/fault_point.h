@@ -8,11 +8,11 @@
 
 /* Set by a test; called with the name of each point that is passed. */
 extern void (*lg__fault_hook)(const char *point);
-/* The kernel's pages are at least that large. A larger page is a number of smaller ones, but where
- * a mapping ends in the middle of one. */
+/* The kernel's pages are at least that large. Tests treat a larger page as several of these, except
+ * where a mapping ends within a page. */
 extern size_t lg__fault_page_bytes;
-/* Multiplies the times that LaunchGuard waits for other threads at most, where a test is not about
- * such a time. */
+/* Multiplies the time limits of waits for other threads, in tests that are not about such a
+ * limit. */
 extern unsigned lg__fault_patience;
 #define LG_PATIENCE(ns) (lg__fault_patience * (ns))
 #define LG_FAULT_POINT(name)      \

@@ -1,5 +1,5 @@
-/* The operating system: the memory that this process may have, and the figures of its memory
- * control group. Not for the handler, which has a way of its own (capture/). */
+/* The operating system: the memory limits of this process, and the figures of its memory control
+ * group. Not for the handler, which has code of its own (capture/). */
 #include "os/os.h"
 
 #include <fcntl.h>
@@ -96,9 +96,9 @@ struct kills {
 };
 
 /* The kernel counts a kill in the cgroup of the process that it ended, and in version 2 also in all
- * groups above that one. What is asked for are kills in the very group that our process is in:
- * those of groups below are never ours. So memory.events.local comes first (Linux 5.2),
- * memory.events where that is missing; memory.oom_control of version 1 counts no other group's. */
+ * groups above that one. Only kills in the very group of our process matter:
+ * those of groups below are never ours. So memory.events.local comes first (Linux 5.2), then
+ * memory.events; memory.oom_control of version 1 counts no kills of other groups. */
 static bool count_in(char directory[PATH_BYTES], size_t mount_size, bool is_second, void *argument)
 {
     static const char *const second[2] = { "memory.events.local", "memory.events" }, *const first[2] = { "memory.oom_control", NULL };
@@ -179,7 +179,7 @@ static void consider_group(const char *directory, bool is_second, struct nearest
     consider(nearest, used, limit, true);
 }
 
-/* The group and all above it: each limit holds for what is below. */
+/* The group and all above it: each limit holds for the groups below it. */
 static bool consider_groups(char directory[PATH_BYTES], size_t mount_size, bool is_second, void *argument)
 {
     struct nearest *nearest = argument;

@@ -1,11 +1,11 @@
-/* A program that this process leaves alone, and that leaves this process alone.
+/* Start a program that is independent of this process.
  *
- * Two processes begin here, each as a vfork() on a stack of its own. The one in the middle has no
- * exit signal: neither wait() nor a SIGCHLD tells of it. It makes a session, begins the second one,
- * and ends, so that the second one belongs to init, or to who has taken its place. Both see the
- * memory of this process until they are gone or another program, and so make raw system calls
- * alone: what the runtime of a sanitizer or an interposed function kept for them would be kept for
- * the calling thread. */
+ * Two processes begin here, each as a vfork() on a stack of its own. The first one has no exit
+ * signal: neither wait() nor SIGCHLD reports it. It makes a session, begins the second process, and
+ * ends, so that the second one belongs to init or to a subreaper. Both share the memory of this
+ * process until they end or execute a program. They therefore make raw system calls only: state
+ * that a sanitizer's runtime or an interposed function kept for them would count for the calling
+ * thread. */
 #include "os/os.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@
 
 #define STACK_BYTES 65536u
 #define SIGNALS 64
-/* Where neither the kernel closes them all, nor /proc lists them. */
+/* The descriptors to close where the kernel cannot close all of them and /proc does not list
+ * them. */
 #define DESCRIPTORS 65536u
 
 #ifndef SYS_close_range
@@ -29,7 +30,8 @@
 
 #define ALONE __attribute__((no_sanitize("address"), no_sanitize("thread")))
 
-/* The program that is being started, under the lock: who begins has no argument. */
+/* The program that is being started, under the lock: the function of a new process has no
+ * argument. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     const char *path;
@@ -61,7 +63,7 @@ ALONE static void close_all(void)
         lg__os_close(file);
 }
 
-/* Nothing can be read from 0, 1 and 2, and what is written there goes nowhere. */
+/* Reads from 0, 1 and 2 find nothing, and text written there goes nowhere. */
 ALONE static void take_standard_files(void)
 {
     long null = lg__os_call(SYS_openat, AT_FDCWD, (long)(uintptr_t)"/dev/null", O_RDWR, 0, 0, 0);

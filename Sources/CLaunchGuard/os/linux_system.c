@@ -1,5 +1,5 @@
-/* The operating system: what the process runs on, and what keeps it running. Each start asks, so
- * few files are opened, and each of them once. Not for the handler. */
+/* The operating system: the system below the process, and the service or container around it. Each
+ * start asks, so few files are opened, and each of them once. Not for the handler. */
 #include "os/os.h"
 
 #include <stdlib.h>
@@ -64,12 +64,12 @@ static bool take_value(const char *from, const char *end, char *to, size_t to_si
 void lg__os_release_value(const char *text, size_t size, const char *key, char *to, size_t to_size)
 {
     const size_t key_size = strlen(key);
-    const char *const behind = text + size;
+    const char *const after = text + size;
     char value[256];
     to[0] = 0;
-    for (const char *line = text, *end; line < behind; line = end < behind ? end + 1 : end) {
-        end = memchr(line, '\n', (size_t)(behind - line));
-        end = end ? end : behind;
+    for (const char *line = text, *end; line < after; line = end < after ? end + 1 : end) {
+        end = memchr(line, '\n', (size_t)(after - line));
+        end = end ? end : after;
         while (line < end && is_space(*line))
             line++;
         if ((size_t)(end - line) >= key_size && memcmp(line, key, key_size) == 0 && take_value(line + key_size, end, value, sizeof value))
@@ -125,7 +125,7 @@ bool lg__os_hex_id(const char *text, size_t size, uint8_t ret_id[16])
     return right;
 }
 
-/* The stack of a crash is stored: the id does not stay on it. */
+/* Wipe the id: a crash record would store the stack with it. */
 static void read_machine_id(const char *root, struct lg__os_system *system)
 {
     char text[40];
@@ -185,7 +185,7 @@ void lg__os_container(const char *root, char name[32])
     copy_text(name, 32, word, strlen(word));
 }
 
-/* ---- what keeps the process running ---- */
+/* ---- the service or the parent of the process ---- */
 
 static bool ends_with(const char *text, size_t size, const char *end)
 {

@@ -14,7 +14,7 @@
 /* Room for the thread-local variables of a module whose first variable is at a known place. */
 #define MODULE_BYTES 65536u
 
-/* One of the module that holds this code. */
+/* A thread-local variable of the module that holds this code. */
 static __thread char own_variable __attribute__((tls_model("initial-exec")));
 
 static size_t distance(const void *variable, const void *pointer)
@@ -81,7 +81,7 @@ long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_
     if (LG__KEEPS_THREAD)
         return lg__os_kept_begin(run, ret_tid);
     const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID;
-    /* What an earlier thread left in its variables, its own number among them. */
+    /* An earlier thread left its variables there, its number among them. */
     if (thread->is_used)
         lg__os_call(SYS_madvise, (long)(uintptr_t)thread->local, (long)thread->local_bytes, MADV_DONTNEED, 0, 0, 0);
     thread->is_used = true;

@@ -1,5 +1,5 @@
-/* The thread of linux_thread.c under ThreadSanitizer: one of libc's, which is made once and waits
- * where the other ends. The sanitizer's runtime has to know every thread whose code it checks. */
+/* The thread of linux_thread.c under ThreadSanitizer: a libc thread, which is made once and waits
+ * instead of ending. The sanitizer's runtime has to know every thread whose code it checks. */
 #include "os/os.h"
 
 #if LG__KEEPS_THREAD
@@ -17,7 +17,7 @@ static void wait_until_wanted(void)
         lg__os_futex_wait(&wanted, 0, WAIT_NS);
 }
 
-/* By these signals libc asks each of its threads for something, and waits for the answer. */
+/* The signals by which libc asks each of its threads for something, and waits for the answer. */
 #define OF_LIBC (UINT64_C(3) << (32 - 1))
 
 static void *run(void *argument)

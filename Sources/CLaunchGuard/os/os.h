@@ -1,4 +1,4 @@
-/* Layer 0: every primitive of the operating system and of the CPU behind one header.
+/* Layer 0: one header for every primitive of the operating system and of the CPU.
  *
  * Nothing here knows what a run, a ledger or a record is. Functions marked "handler" may run inside
  * the crash handler: they make raw system calls only, touch neither errno nor thread-local storage,
@@ -19,8 +19,8 @@
 #define LG__PAGE 4096u
 #define LG__UUID_BYTES 16u
 
-/* Of libc the handler calls only the functions that lg__os_bind() calls before, so that a program
- * that binds lazily has resolved them and the handler never runs the dynamic linker. The shared
+/* The handler calls only those libc functions that lg__os_bind() calls before. So even a program
+ * that binds lazily has resolved them, and the handler never runs the dynamic linker. The shared
  * library is linked with -z now anyway. */
 void lg__os_bind(void);
 
@@ -28,7 +28,7 @@ void lg__os_bind(void);
 long lg__os_call(long number, long a, long b, long c, long d, long e, long f);
 
 /* Call a function once, with the status of the process, when the process passes through exit().
- * Where libc does not tell the status (musl), that is 0. */
+ * Where libc does not pass the status (musl), that is 0. */
 void lg__os_at_exit(void (*at_exit)(int status, void *argument), void *argument);
 
 /* Ids by raw system call: never cached, so also right in a forked or vforked child. Handler. */
@@ -38,10 +38,10 @@ pid_t lg__os_tid(void);
 /* Nanoseconds of a CLOCK_*; 0 if the clock does not exist. Handler (vdso). */
 uint64_t lg__os_clock_ns(int clock);
 
-/* Whether this process may read the counter of the CPU; where it may not, to read it is a fault. */
+/* Whether this process may read the counter of the CPU. A forbidden read is a fault. */
 bool lg__os_counter_allowed(void);
-/* Whether the kernel itself takes its time from that counter, which is the judgement of many years.
- * By a file. */
+/* Whether the kernel itself takes its time from that counter, which is the best test whether the
+ * counter can be trusted. Reads a file. */
 bool lg__os_counter_trusted(void);
 
 /* Wait while *word == seen, at most `timeout_ns` (UINT64_MAX: for ever). Returns early at any time.
@@ -72,14 +72,14 @@ void lg__os_thread_rename(const char *name);
 /* Name of the calling thread, 16 bytes with NUL. Handler. */
 void lg__os_thread_name(char name[16]);
 
-/* Address and flags of what is installed for a signal. */
+/* Address and flags of the handler that is installed for a signal. */
 struct lg__os_disposition {
     uintptr_t handler;
     unsigned long flags;
 };
 /* Install a handler by the system call alone: also for the signals that libc keeps for itself.
- * `like` is a signal that libc installed a handler for; bit n − 1 of `mask` is signal n. Gives what
- * was installed before. 0 or −errno. Handler. */
+ * `like` is a signal that libc installed a handler for; bit n − 1 of `mask` is signal n. Gives the
+ * earlier handler. 0 or −errno. Handler. */
 long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before);
 /* The disposition of a signal now. Handler. */
 struct lg__os_disposition lg__os_signal_now(int signal);
@@ -94,14 +94,14 @@ uint64_t lg__os_signals_pending(void);
  * then on at the interval `again_ns` (0: once), with si_code SI_TIMER and `value`. The number of
  * the timer or −errno. Handler. */
 long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns, uint64_t again_ns);
-/* Take it back; the signal may be on its way. Handler. */
+/* Delete a timer; its signal may still be on its way. Handler. */
 void lg__os_timer_end(long timer);
 
 /* ---- linux_thread.c: a thread that libc does not know ----
  *
  * Such a thread does not keep the process alive when the program's own threads have ended, and a
  * signal handler can make it with a few system calls. The thread begins with thread-local variables
- * that are zero. It may call what the handler may call. */
+ * that are zero. It may call the functions that the handler may call. */
 struct lg__os_thread {
     void *stack_top;
     uint8_t *local; /* thread-local variables and control block */
@@ -162,7 +162,8 @@ void lg__os_kept_wait_if(uint32_t *word, uint32_t expected, uint32_t desired);
  * lg__os_first_thread_note() was called on that thread before; else the kernel's files are read. */
 void lg__os_first_thread_note(void);
 bool lg__os_first_thread_ended(void);
-/* How it ended, as waitpid() would say it. false: it has not, or nothing is known. */
+/* The status of the first thread, in the form of waitpid(). false: the thread has not ended, or its
+ * status is not known. */
 bool lg__os_first_thread_status(int *ret_status);
 
 /* ---- linux_proc.c: facts about a process, from files of the kernel ---- */
@@ -175,7 +176,7 @@ long lg__os_read(int file, void *to, size_t size);
 void lg__os_close(int file);
 /* Bytes that wait in a pipe; 0 for any failure. Handler. */
 int lg__os_bytes_waiting(int file);
-/* Identity of what a descriptor stands for; 0 for none. Handler. */
+/* Identity of the file of a descriptor; 0 for none. Handler. */
 uint64_t lg__os_file_identity(int file);
 /* Whether a descriptor still stands for that file; true also where a sandbox refuses to answer.
  * Handler. */
@@ -183,11 +184,11 @@ bool lg__os_file_is(int file, uint64_t identity);
 /* Close a descriptor that was open for a while, unless the program has closed it meanwhile and the
  * number is a file of the program. Handler. */
 void lg__os_close_ours(int file, uint64_t identity);
-/* Move a descriptor beyond the standard ones, which a program may have been started without: its
- * output is not for us. Negative numbers stay as they are. Handler. */
+/* Move a descriptor beyond 0, 1 and 2, without which a program may have been started: the program
+ * would write its output to our file. Negative numbers stay as they are. Handler. */
 int lg__os_file_beyond(int file);
-/* From now on: beyond all numbers below this one. Shells and daemons use the low ones as they like,
- * and hand some on by number. */
+/* From now on, move descriptors to this number or a larger one. Shells and daemons use the low ones
+ * as they like, and hand some on by number. */
 void lg__os_files_from(int number);
 /* Size of a file in a directory, 0 for any failure. Handler. */
 uint64_t lg__os_file_size(int directory, const char *path);
@@ -196,7 +197,7 @@ uint64_t lg__os_file_size(int directory, const char *path);
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
 /* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number);
-/* The text behind `key` at the begin of a line: "Key:  value"; "" if there is no such line.
+/* The text after `key` at the begin of a line: "Key:  value"; "" if there is no such line.
  * Handler. */
 const char *lg__os_text_after(const char *text, const char *key);
 
@@ -218,15 +219,15 @@ uint64_t lg__os_thread_cpu_ns(pid_t tid);
 /* Processors that this process may run on at the same time, at least 1. Handler. */
 unsigned lg__os_processors(void);
 
-/* Bytes of a page of the kernel: 4, 16 or 64 KiB. Rights and mappings change by whole ones. */
+/* Bytes of a page of the kernel: 4, 16 or 64 KiB. Rights and mappings change by whole pages. */
 size_t lg__os_page_size(void);
-/* The next multiple of that. */
+/* The next multiple of a page. */
 size_t lg__os_to_pages(size_t size);
 /* Replace whole pages of the kernel by private anonymous zero pages with this protection (PROT_*).
  * 0 or −errno. Handler. */
 long lg__os_pages_replace(void *pages, size_t size, int protection);
-/* Whether whole pages of the kernel can be read, or written to, now. They are brought in. false
- * also where the kernel cannot say (before Linux 5.14). Handler. */
+/* Whether whole pages of the kernel can be read, or written to, now. The call brings the pages in.
+ * false also where the kernel cannot answer (before Linux 5.14). Handler. */
 bool lg__os_pages_there(void *pages, size_t size, bool to_write);
 
 /* Boot id of the kernel; false if it cannot be read. */
@@ -272,17 +273,17 @@ void lg__os_random(void *bytes, size_t size);
 bool lg__os_secure(void);
 /* Smallest alternate stack that the kernel's signal frame needs (AT_MINSIGSTKSZ). */
 size_t lg__os_min_altstack(void);
-/* Whether memory that is mapped and not touched counts for nothing: against no limit of this
- * process (RLIMIT_AS, RLIMIT_DATA), and not against what the system may promise. */
+/* Whether mapped and untouched memory is free: it counts against no limit of this process
+ * (RLIMIT_AS, RLIMIT_DATA), nor against the system's limit of promised memory. */
 bool lg__os_untouched_is_free(void);
-/* Private pages without access that no other mapping has, as anonymous ones. The memory map gives
- * them a name: a program that tests or saves its anonymous memory leaves them alone. MAP_FAILED:
- * without /dev/zero, for example. */
+/* Map private pages without access, like anonymous ones, but with a name in the memory map: a
+ * program that tests or saves its anonymous memory leaves them alone. MAP_FAILED: without
+ * /dev/zero, for example. */
 void *lg__os_map_named(size_t size);
 /* Bounds of the calling thread's stack; false if unknown. */
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
-/* The same without libc, which allocates for the answer: the first allocation of a thread gives it
- * an arena, of 64 MiB of addresses with glibc. It reads the memory map. */
+/* The same from the memory map, without libc: libc allocates for the answer, and the first
+ * allocation of a thread gives it an arena, of 64 MiB of addresses with glibc. */
 bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high);
 /* Call `each` with every executable segment of every loaded module; the path of the program itself
  * is "". Under the lock of the loader. */
@@ -294,9 +295,9 @@ void lg__os_executable(char *path, size_t size);
 /* Program headers of the executable and its load bias; NULL if unknown. */
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias);
 
-/* ---- linux_spawn.c: a program that is none of this process' ---- */
+/* ---- linux_spawn.c: a program that is independent of this process ---- */
 
-/* Start a program that this process can neither wait for nor be told of, and that shares nothing
+/* Start a program whose end this process never sees by wait() or SIGCHLD, and that shares nothing
  * with it: a session of its own, no descriptor but /dev/null as 0, 1 and 2, default dispositions,
  * no blocked signal, "/" as its working directory, and no core file. Where this process is init, or
  * a subreaper, the program is its child all the same. Returns 0, or errno; the program has begun
@@ -305,33 +306,33 @@ int lg__os_spawn_detached(const char *path, char *const argv[], char *const envp
 
 /* ---- linux_system.c: the system that the process runs on ---- */
 
-/* Texts have a NUL, are cut to fit, and hold whatever the system says; "": unknown. `root` goes
- * before all paths: "" but in tests. */
+/* Texts have a NUL, are cut to fit, and may hold any bytes; "": unknown. `root` goes before all
+ * paths: "" but in tests. */
 
-/* What files say of the machine and of the distribution. */
+/* Facts from files about the machine and the distribution. */
 struct lg__os_system {
     char model[64];          /* by the device tree, or by the firmware (DMI) */
     char os_id[32];          /* ID and VERSION_ID of os-release(5) */
     char os_version[32];
-    uint8_t machine_id[16];  /* machine-id(5), which is not to be told to others; 0: unknown */
+    uint8_t machine_id[16];  /* machine-id(5), which must not leave the machine; 0: unknown */
 };
 void lg__os_system(const char *root, struct lg__os_system *ret_system);
-/* As long as the machine runs and this stays the same, so does the above. false: unknown. */
+/* While the machine runs and this stays the same, the facts above stay the same. false: unknown. */
 struct lg__os_mark {
     uint64_t inode, changed_ns;
 };
 bool lg__os_release_mark(const char *root, struct lg__os_mark *ret_mark);
 /* Release of the kernel, and the hardware as of uname(2): "x86_64". */
 void lg__os_kernel(char release[64], char hardware[16]);
-/* By the mark that the makers of containers leave, a variable or a file: the word for what made it.
- * "": there is no mark. A namespace alone has none. */
+/* The maker of the container, by the variable or file that it leaves as a mark. "": there is no
+ * mark. A namespace alone has none. */
 void lg__os_container(const char *root, char name[32]);
 /* The value of `key` ("ID=") in a text in the format of os-release(5), without its quotes; the last
  * one counts. "": there is none. */
 void lg__os_release_value(const char *text, size_t size, const char *key, char *to, size_t to_size);
 /* The innermost service or scope of systemd in the text of lg__os_cgroups(). "": there is none. */
 void lg__os_unit(const char *cgroups, char *to, size_t to_size);
-/* 32 hex digits, be there a line end behind them or not. false, and all zero: it is something
+/* Parse 32 hex digits, with or without a line end. false, and all zero: the text is something
  * else. */
 bool lg__os_hex_id(const char *text, size_t size, uint8_t ret_id[16]);
 /* The name of a process, by its number in /proc. "": unknown. */
@@ -340,7 +341,7 @@ void lg__os_process_name(pid_t pid, char name[16]);
  * stored; 0: unknown. */
 size_t lg__os_command_line(char *to, size_t size, bool *ret_cut);
 
-/* Protect memory whose content a forked child must not inherit: reads zero there. false if the
+/* Protect memory whose content a forked child must not inherit: the child reads zeros. false if the
  * kernel is too old. */
 bool lg__os_wipe_on_fork(void *pages, size_t size);
 
@@ -379,15 +380,15 @@ static inline uint64_t lg__arch_interrupted_sp(const void *ucontext)
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX]);
 /* Places of the instruction pointer, the stack pointer and the frame pointer among them. */
 extern const uint32_t lg__arch_pc, lg__arch_sp, lg__arch_fp;
-/* A SIGSYS came from lg__os_call(): a sandbox answers so. Make it a call that failed with ENOSYS.
- * False: it came from elsewhere. Handler. */
+/* If a SIGSYS came from lg__os_call(), by the answer of a sandbox, make the call fail with ENOSYS.
+ * False: the signal came from elsewhere. Handler. */
 bool lg__arch_refused(void *ucontext);
 /* Clear CPU state that would make the handler itself fault (the x86 alignment check flag).
  * Handler. */
 void lg__arch_enter_handler(void);
 /* The signal mask that the return from the handler restores: take one signal out of it. Handler. */
 void lg__arch_unblock_on_return(void *ucontext, int signal);
-/* Put one signal into it. Handler. */
+/* Put one signal into that mask. Handler. */
 void lg__arch_block_on_return(void *ucontext, int signal);
 
 /* The signals that the interrupted code blocked: bit n − 1 for signal n. Handler. */
@@ -398,8 +399,7 @@ uint64_t lg__arch_blocked(const void *ucontext);
  * where calls push it. Handler. */
 void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp);
 
-/* An address of code as it stands in a return address: without what the CPU signs it with.
- * Handler. */
+/* The address of code in a return address, without the CPU's signature. Handler. */
 uint64_t lg__arch_code_address(uint64_t word);
 /* Whether the bytes before an address can be a call. Handler. */
 #define LG__ARCH_CALL_BYTES 8u
@@ -421,7 +421,7 @@ struct lg__arch_mark {
 };
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
-/* The interrupted code jumps so, when the handler returns. Handler. */
+/* Make the interrupted code call lg__arch_jump() when the handler returns. Handler. */
 void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark);
 /* The registers that a mark holds, as lg__arch_registers(); the others are 0. Handler. */
 void lg__arch_registers_of_mark(const struct lg__arch_mark *mark, uint64_t registers[LG__REGISTERS_MAX]);
@@ -435,13 +435,15 @@ void lg__arch_go_on_at(void *ucontext, uint64_t pc);
 
 /* ---- for linux_thread.c ---- */
 
-/* Once, before lg__arch_thread_pointer_register(): how that register is read. */
+/* Find out how the thread pointer can be read. Called once, before
+ * lg__arch_thread_pointer_register(). */
 void lg__arch_bind(void);
 void *lg__arch_thread_pointer(void);
 /* The same, where the pointer may lead nowhere; false: a sandbox refuses. And another one.
  * Handler. */
 bool lg__arch_thread_pointer_register(void **ret_pointer);
-/* It may lead somewhere. Without a system call; false: also where that would need one. Handler. */
+/* The thread pointer may lead somewhere. Makes no system call; false also where the answer would
+ * need one. Handler. */
 bool lg__arch_thread_pointer_is_set(void);
 void lg__arch_set_thread_pointer(void *pointer);
 /* Whether the words that compiled code expects are at a thread pointer, which can be read.

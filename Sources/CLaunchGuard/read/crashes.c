@@ -7,9 +7,9 @@
 
 /* ---- the end of the run ---- */
 
-/* Higher for a crash of which the process more likely died; the order of the crashes decides
- * between equal ones. A record takes less than a millisecond: a process that ends meanwhile was
- * more likely ended by the earlier handler of another crash. */
+/* Higher for a crash that more likely ended the process; among equal ones the order of the crashes
+ * decides. A record takes less than a millisecond: a process that ended meanwhile was more likely
+ * ended by the earlier handler of another crash. */
 enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_RECORDING, RANK_CHAINED, RANK_LEFT, RANK_DYING };
 
 static enum rank rank(const struct lg__reader_crash *crash)
@@ -48,7 +48,7 @@ static uint32_t find_end(const struct lg__reader_crashes *list)
             best = rank(&list->crashes[i]);
             end = i;
         }
-    /* Each step goes to a smaller index: a circle of numbers ends as well. */
+    /* Each step goes to a smaller index, so that a circle of numbers ends as well. */
     for (uint32_t cause; best >= RANK_RECORDING && (cause = cause_of(list, end)) != end;)
         end = cause;
     return end;

@@ -10,10 +10,10 @@
 #include "read/verdict.h"
 #include "store/digest.h"
 
-/* Changes with what goes into the digest. */
+/* Changes with the rules for the input of the digest. */
 static const uint8_t version_1[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '1' };
 
-/* What goes into the digest: lines of text. What has no room is left out. */
+/* The input of the digest: lines of text. A line without room is left out. */
 struct inputs {
     size_t size;
     char text[8192];
@@ -52,7 +52,7 @@ static bool add_messages(struct inputs *inputs, const struct lg__case *file)
     return named;
 }
 
-/* Faults that one instruction has, whatever it is that is wrong with the pointer. */
+/* Faults of one instruction, whatever is wrong with its pointer. */
 static const char *kind_name(lg_crash_kind kind)
 {
     switch ((int)kind) {
@@ -132,7 +132,7 @@ static void add_crash(struct inputs *inputs, const struct lg__case *file)
     walk.stage = choice.stage;
     walk.anywhere = kind == LG_CRASH_SIGNAL_EXTERNAL || kind == LG_CRASH_LIMIT_CPU;
     walk.overflowed = kind == LG_CRASH_STACK_OVERFLOW;
-    /* where such a jump led is not the place from which the program jumped */
+    /* the target of such a jump is not the place from which the program jumped */
     walk.from = kind == LG_CRASH_JUMP_BAD || kind == LG_CRASH_EXEC_NX;
     /* a program that ends itself may have functions for that: loggers, checks */
     walk.most = is_fault(kind) || kind == LG_CRASH_ABORT_CPP_EXCEPTION ? 2 : LG__INNERMOST_MAX;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a recursion without end, so many frames show the calls that recur. */
+/* So many frames of an endless recursion show the calls that recur. */
 #define RECURRING 64u
 
 static bool is_letter(char c)
@@ -59,7 +59,7 @@ static bool find_place(const struct lg__innermost_walk *walk, bool common_too, u
     return false;
 }
 
-/* The address of the instruction of a frame: a return address may be the first byte behind its
+/* The address of the instruction of a frame: a return address may be the first byte after its
  * function, and its module. */
 static bool frame_at(const struct lg__innermost_walk *walk, uint32_t index, uint64_t *ret_at)
 {
@@ -117,7 +117,7 @@ static int by_name(const void *one, const void *other)
     return order ? order : by_function ? by_function : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Calls that are on the stack more than once: where it ended among them is chance. */
+/* Calls that are on the stack more than once: the end of the stack among them is chance. */
 static uint32_t recurring(const struct lg__innermost_walk *walk, bool common_too, struct lg__innermost_place *ret_places)
 {
     struct call calls[RECURRING];

@@ -10,7 +10,7 @@
 #include "os/os.h"
 #include "store/format.h"
 
-/* A committed block: where it is, and what its commit says. */
+/* A committed block: its place, and the values of its commit. */
 struct lg__reader_commit {
     uint32_t section; /* kind */
     uint64_t at;
@@ -63,7 +63,7 @@ struct lg_reader {
 #define LG__SLOTS_MAX UINT32_C(4096)
 #define LG__BRIEFS_MAX UINT32_C(64)
 
-/* What a living process changes while it is copied is copied again, so many times. */
+/* A block that a living process changes during the copy is copied again, so many times. */
 #define LG__READER_TRIES 8
 
 #define LG__PLACE_RECORD UINT32_C(0)
@@ -83,7 +83,7 @@ bool lg__reader_section(const lg_reader *reader, uint32_t kind, struct lg__secti
 /* Copy a block of a section. */
 bool lg__reader_block(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size);
 /* The same of a small block, at most LG__STABLE_BYTES, which a living process may be changing: two
- * copies one behind the other are equal. Where they never are, the last one counts. */
+ * copies one after the other are equal. Where they never are, the last one counts. */
 #define LG__STABLE_BYTES 1280u
 bool lg__reader_stable(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size);
 /* Copy the head of a section of places, which begins with their number and the bytes of each.
@@ -95,12 +95,12 @@ void lg__reader_text(char *to, size_t to_size, const char *from, size_t from_siz
 /* Lower-case hex with NUL. */
 void lg__reader_hex(char *to, const uint8_t *bytes, size_t size);
 
-/* True while the process of the run lives; once it does not, it stays so for this reader. To be
- * asked before what the process may still change is read. */
+/* True while the process of the run lives; after false it stays false for this reader. Ask before
+ * the read of anything that the process may still change. */
 bool lg__reader_alive(lg_reader *reader);
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
-/* The modules that a context of the run owns, checked; the bytes behind the end of the list become
+/* The modules that a context of the run owns, checked; the bytes after the end of the list become
  * zero. LG_ERR_DAMAGED: out of bounds, or the list has no end. A caller that asks for the context
  * does not see it. */
 lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner);
@@ -108,7 +108,7 @@ lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__o
  * zeroed. Stores the committed bytes. LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not
  * committed, and the file has no room for it. */
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size);
-/* The same in two parts: the first bytes of the block, and those behind them. Not the whole block
+/* The same in two parts: the first bytes of the block, and those after them. Not the whole block
  * is ever in memory. */
 lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
                                  size_t *ret_size);
@@ -116,7 +116,7 @@ lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *
 lg_status lg__reader_stage_at(const lg_reader *reader, uint32_t place, unsigned stage, void *to, size_t size, size_t *ret_size);
 /* The head of the full record: LG_OK, LG_ERR_STATE, LG_ERR_DAMAGED. */
 lg_status lg__reader_record(const lg_reader *reader, struct lg__record *ret_record);
-/* LG_OK if there is a crash record, be its header damaged; LG_ERR_NOT_FOUND; LG_ERR_STATE. */
+/* LG_OK if there is a crash record, also with a damaged header; LG_ERR_NOT_FOUND; LG_ERR_STATE. */
 lg_status lg__reader_crashed(const lg_reader *reader);
 /* The same, and LG_ERR_NOT_FOUND where the selected crash is in a brief record. */
 lg_status lg__reader_recorded(const lg_reader *reader);
@@ -125,8 +125,8 @@ lg_status lg__reader_recorded(const lg_reader *reader);
  * LG_ERR_NOT_FOUND: the file had no space for them; LG_ERR_DAMAGED. */
 void lg__reader_briefs_open(lg_reader *reader);
 lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes);
-/* Bit i: the header of brief record i may be committed, which has to be looked at; clear: it is
- * not. One read instead of one each. */
+/* Bit i: the header of brief record i may be committed, and has to be read; clear: it is not. One
+ * read instead of one each. */
 uint64_t lg__reader_briefs_begun(const lg_reader *reader, uint32_t count, uint32_t bytes);
 /* One part of the brief record in a place, not yet checked. LG_ERR_NOT_FOUND: brief records have no
  * such stage. */
@@ -153,7 +153,7 @@ lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages
 /* The part of the process's block before the map, checked. The first `size` bytes of the map go to
  * `map`. */
 lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size);
-/* By the memory map of the crash the address is in memory that is of no file. */
+/* The memory map of the crash has the address in memory of no file. */
 bool lg__reader_is_memory(const lg_reader *reader, uint64_t address);
 /* The bytes of an entry with fields. */
 struct lg__reader_fields {
@@ -163,23 +163,23 @@ struct lg__reader_fields {
 };
 /* False if the sizes in it contradict each other; after that every field lies within the bytes. */
 bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields *ret_fields);
-/* The first field of some; *ret_next is the one behind it. */
+/* The first field of some; *ret_next is the one after it. */
 void lg__reader_field(const char *field, lg_log_field *ret_field, const char **ret_next);
-/* Whether the numbers of a walk go together; `most` pcs fit. */
+/* Whether the numbers of a walk are consistent; `most` pcs fit. */
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
-/* Of a walk by unwind tables: where a frame is in its function. So many words are there in all, the
+/* The place of a frame within its function, from the `count` words of a walk by unwind tables, the
  * pcs first. */
 lg_status lg__reader_function(const uint64_t *words, size_t count, uint32_t stored, uint32_t index, lg_function *ret_function);
 /* The values of the head of a walk. */
 void lg__reader_walk_info(const struct lg__frames_head *head, uint32_t method, lg_stack_info *ret_info);
 /* Name of a register. */
 void lg__reader_register_name(uint32_t arch, uint32_t index, char to[8]);
-/* Whether the header names a section of a kind, be it out of bounds. A file for which there was
- * little space lacks some (FORMAT.md, section 3). */
+/* Whether the header names a section of a kind, also one out of bounds. A file that was made with
+ * little space lacks some sections (FORMAT.md, section 3). */
 bool lg__reader_has_section(const lg_reader *reader, uint32_t kind);
 /* One slot of the other threads: its first part, checked, and its walk when it has one. *ret_walk:
- * the state of the walk. LG_ERR_NOT_FOUND behind the last; LG_ERR_INCOMPLETE: not committed, but
- * one behind it is, or committed for an earlier crash. */
+ * the state of the walk. LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: not committed, but
+ * one after it is, or committed for an earlier crash. */
 lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk);
 /* The place of thread slots: those of a crash, or of one snapshot. */
 struct lg__reader_slots {
@@ -202,7 +202,7 @@ lg_status lg__reader_slot_function(const struct lg__thread *slot, uint32_t index
 /* Head of a snapshot, and the place of its slots. LG_ERR_NOT_FOUND: the file had no space for it;
  * LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots);
-/* Its two parts: LG_OK, LG_ERR_INCOMPLETE: not committed, LG_ERR_DAMAGED. */
+/* The two parts of a snapshot's head: LG_OK, LG_ERR_INCOMPLETE: not committed, LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot_head(struct lg__snapshot *snapshot);
 lg_status lg__reader_snapshot_counts(struct lg__snapshot *snapshot);
 /* The newest whole payload of a ledger; bit i of *ret_valid: slot i is whole. */

@@ -49,7 +49,8 @@ static const struct lg__judge_row rows[] = {
     ROW(SURVIVED, NO, UNKNOWN, HANDLED, NOTHING, NOTHING, false),
     ROW(NO, NO, UNKNOWN, NO_MARK, NOTHING, NOTHING, false),
 };
-/* Where a process executed its program again, in place of a row that does not stay. */
+/* The result for a process that executed its program again, in place of a row that does not apply
+ * to it. */
 static const struct lg__judge_row again = ROW(NO, NO, EXIT, EXEC, NOTHING, NOTHING, true);
 
 static bool applies(const struct lg__judge_row *row, bool (*holds)(void *of, enum lg__fact fact), void *of)

@@ -8,7 +8,7 @@
 
 #include "launchguard/end.h"
 
-/* The facts about a run, in the order in which a row asks for them: the dear ones last. FORMAT.md,
+/* The facts about a run, in the order in which a row asks for them: expensive ones last. FORMAT.md,
  * section 11, says when each holds. */
 #define LG__FACT_TABLE(X) \
     X(EXECUTED) X(ALIVE) X(CRASHED) X(DUMPED) X(SURVIVED) X(NOTED) \
@@ -34,7 +34,7 @@ enum lg__judge_with {
     LG__WITH_KILL     /* SIGKILL */
 };
 
-/* Its time. */
+/* The time of the end. */
 enum lg__judge_at {
     LG__AT_NOTHING,
     LG__AT_END,     /* of the mark of the end */

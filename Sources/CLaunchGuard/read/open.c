@@ -1,4 +1,4 @@
-/* Opening a file: which kind it is, and which crash its reader speaks of. */
+/* Opening a file: its kind, and the crash that its reader shows. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ static lg_status read_header(lg_reader *reader)
                                        : lg__header_check(header, LG__MAGIC_LEDGER, LG__LEDGER_MAJOR);
 }
 
-/* No start takes the file for another run while it is being read. A file that one has taken before
- * is no more what the path says. */
+/* No start takes the file for another run during the reading. A file that a start has taken before
+ * no longer belongs to the path. */
 static bool hold_run(int file, const char *path, const struct stat *info)
 {
     const struct timespec wait = { 0, 1000000 };

@@ -83,8 +83,8 @@ static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annota
             return LG_ERR_DAMAGED;
         if (atomic_load(&after.redacted) != atomic_load(&before.redacted))
             continue;
-        /* Its number is the slot's: it is the one that the slot named. If not, it was used for
-         * another one meanwhile, unless the slot still names it. */
+        /* A value with the slot's number is the one that the slot named. Any other was used for
+         * another slot meanwhile, unless the slot still names it. */
         if (!right && atomic_load(&after.current) != current)
             continue;
         ret_annotation->redacted = atomic_load(&after.redacted) != 0;

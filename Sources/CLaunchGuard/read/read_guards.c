@@ -1,4 +1,4 @@
-/* Guard events by site: counts that are always current, and what the first event of a site was. */
+/* Guard events by site: counts that are always current, and the first event of each site. */
 #include "read/internal.h"
 #include "store/crc32c.h"
 

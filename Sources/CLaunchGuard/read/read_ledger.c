@@ -8,13 +8,13 @@
 /* Read one slot; its payload is in place. Returns its generation; 0: it is not whole. */
 static uint64_t read_ledger_slot(const lg_reader *reader, uint32_t kind, struct lg__slot *ret_slot)
 {
-    uint64_t before, behind;
+    uint64_t before, after;
     static_assert(offsetof(struct lg__slot, generation) == 0, "read alone");
     /* The writer voids the generation first, and stores it last. */
     if (!lg__reader_block(reader, kind, 0, &before, sizeof before) || !lg__reader_block(reader, kind, 0, ret_slot, sizeof *ret_slot))
         return 0;
     LG_FAULT_POINT("reader: slot");
-    if (!lg__reader_block(reader, kind, 0, &behind, sizeof behind) || before != behind || ret_slot->generation != before)
+    if (!lg__reader_block(reader, kind, 0, &after, sizeof after) || before != after || ret_slot->generation != before)
         return 0;
     return lg__ledger_payload_check(ret_slot) ? ret_slot->generation : 0;
 }

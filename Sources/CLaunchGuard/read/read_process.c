@@ -93,7 +93,7 @@ lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *ret_size,
         return LG_ERR_STATE;
     if (!lg__reader_has_section(reader, LG__SECTION_TAIL))
         return LG_ERR_NOT_FOUND; /* there was no space for it */
-    /* The one before the bytes, the other behind them: a living process writes. */
+    /* The total before the bytes and the total after them: a living process writes. */
     uint64_t total, begun;
     if (!lg__reader_block(reader, LG__SECTION_TAIL, 0, &total, sizeof total) || !lg__reader_block(reader, LG__SECTION_TAIL, 0, &tail, sizeof tail) ||
         !lg__reader_block(reader, LG__SECTION_TAIL, offsetof(struct lg__tail, begun), &begun, sizeof begun))

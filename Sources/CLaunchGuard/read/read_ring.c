@@ -122,12 +122,12 @@ static bool begun(const uint8_t *cells, uint64_t mask, uint64_t sequence)
 static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t lane, lg_log_info *info)
 {
     const uint8_t *cells = lane_cells(reader, layout, lane);
-    struct { uint64_t head, behind, entries; } of;
+    struct { uint64_t head, after, entries; } of;
     static_assert(offsetof(struct lg__lane, entries) == 16, "the begin of a lane");
     memcpy(&of, cells - sizeof(struct lg__lane), sizeof of);
     const uint64_t head = of.head, count = layout->header.lane_cells, before = reader->log_count;
     /* Cells that were reserved for later entries while the lane was copied may be a mixture. */
-    const uint64_t last = of.behind > head ? of.behind : head, oldest = last > count ? last - count : 0;
+    const uint64_t last = of.after > head ? of.after : head, oldest = last > count ? last - count : 0;
     uint64_t at = oldest < head ? oldest : head, overwritten = at, unknown = 0;
     while (at < head) {
         struct lg__entry entry;
@@ -207,7 +207,7 @@ static bool copy_lane(lg_reader *reader, const struct lg__section *section, cons
         used = layout->lane_bytes;
     if (used > first && !lg__reader_bytes(reader, section->offset + at + first, reader->log + at + first, used - first))
         return false;
-    /* In the snapshot the head behind the copy takes the place of the thread. */
+    /* In the snapshot the head after the copy takes the place of the thread. */
     LG_FAULT_POINT("reader: lane");
     static_assert(offsetof(struct lg__lane, tid) == LANE_BEHIND && offsetof(struct lg__lane, entries) == LANE_BEHIND + sizeof head, "its place");
     return lg__reader_bytes(reader, section->offset + at, reader->log + at + LANE_BEHIND, sizeof head);

@@ -58,7 +58,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     lg_status status = lg__reader_identity(reader, &identity);
     if (status != LG_OK)
         return status;
-    /* First: a process that ends in between has left all its marks when they are read. */
+    /* Ask first: a process that ends after this has left all its marks when they are read. */
     bool alive = process_alive(reader, &identity);
     if (!read_state(reader, 0, &state, offsetof(struct lg__state, contexts)))
         return LG_ERR_DAMAGED;
@@ -226,8 +226,8 @@ static lg_status read_table(lg_reader *reader, uint32_t which, const struct tabl
     uint32_t crc = lg__crc32c(0, &head->generation, 3 * sizeof(uint32_t));
     crc = lg__crc32c(crc, table->entries, entries);
     LG_FAULT_POINT("reader: table");
-    struct table_head behind;
-    if (read_table_head(reader, which, &behind) != LG_OK || memcmp(&behind, head, sizeof behind) != 0)
+    struct table_head after;
+    if (read_table_head(reader, which, &after) != LG_OK || memcmp(&after, head, sizeof after) != 0)
         return LG_ERR_INCOMPLETE; /* a later table is being written there */
     if (head->crc != lg__crc32c(crc, table->text, head->text_size))
         return LG_ERR_DAMAGED;

@@ -176,18 +176,18 @@ static lg_status copy_stage(const lg_reader *reader, struct lg__reader_commit co
     return LG_OK;
 }
 
-/* The same commit before and behind the copy: a living process may take the record for a later
+/* The same commit before and after the copy: a living process may take the record for a later
  * crash. */
 static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned stage, void *head, size_t head_size, void *rest,
                             size_t rest_size, size_t *ret_size)
 {
-    struct lg__reader_commit commit, behind;
+    struct lg__reader_commit commit, after;
     lg_status status = find_stage(reader, place, stage, &commit);
-    for (int tries = 0; status == LG_OK && tries < LG__READER_TRIES; tries++, commit = behind) {
+    for (int tries = 0; status == LG_OK && tries < LG__READER_TRIES; tries++, commit = after) {
         lg_status copied = copy_stage(reader, commit, stage, head, head_size, rest, rest_size, ret_size);
         LG_FAULT_POINT("reader: stage");
-        status = find_stage(reader, place, stage, &behind);
-        if (status == LG_OK && same_commit(&commit, &behind))
+        status = find_stage(reader, place, stage, &after);
+        if (status == LG_OK && same_commit(&commit, &after))
             return copied;
         reader->memo[stage != LG_STAGE_HEADER].known = false;
     }

@@ -71,7 +71,7 @@ lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__th
     return status == LG_OK ? lg__reader_slot_of(reader, &slots, index, ret_thread, ret_walk) : status;
 }
 
-/* ---- what a slot says ---- */
+/* ---- the values of a slot ---- */
 
 void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thread)
 {

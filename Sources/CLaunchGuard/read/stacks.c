@@ -1,4 +1,4 @@
-/* Stack memory: chunks one behind the other. */
+/* Stack memory: chunks one after the other. */
 #include "os/fault_point.h"
 #include "read/internal.h"
 #include "store/crc32c.h"
@@ -16,7 +16,7 @@ static lg_status read_chunk(const lg_reader *reader, const struct lg__section *s
     return commit == LG__COMMIT_CHUNK && ret_chunk->size <= section->size - at - sizeof *ret_chunk ? LG_OK : LG_ERR_DAMAGED;
 }
 
-/* Compare its checksum; the memory goes to `to` unless that is NULL. */
+/* Compare the checksum of a chunk; the memory goes to `to` unless that is NULL. */
 static lg_status check_chunk(const lg_reader *reader, uint64_t memory_at, const struct lg__chunk *chunk, uint8_t *to)
 {
     const size_t from = offsetof(struct lg__chunk, start);
@@ -30,11 +30,11 @@ static lg_status check_chunk(const lg_reader *reader, uint64_t memory_at, const 
         if (to)
             memcpy(to + at, piece, count);
     }
-    struct lg__chunk behind;
+    struct lg__chunk after;
     LG_FAULT_POINT("reader: chunk");
-    if (!lg__reader_bytes(reader, memory_at - sizeof behind, &behind, sizeof behind))
+    if (!lg__reader_bytes(reader, memory_at - sizeof after, &after, sizeof after))
         return LG_ERR_DAMAGED;
-    if (memcmp(&behind, chunk, sizeof behind) != 0)
+    if (memcmp(&after, chunk, sizeof after) != 0)
         return LG_ERR_INCOMPLETE; /* a later crash is being recorded */
     return crc == chunk->crc ? LG_OK : LG_ERR_DAMAGED;
 }
@@ -96,6 +96,6 @@ lg_status lg_reader_memory_bytes(lg_reader *reader, uint32_t index, uint8_t *buf
         return LG_ERR_ARGUMENT;
     status = check_chunk(reader, memory_at, &chunk, buffer);
     if (status != LG_OK && chunk.size)
-        memset(buffer, 0, chunk.size); /* what fails its check is not shown */
+        memset(buffer, 0, chunk.size); /* a chunk that fails its check is not shown */
     return status;
 }

@@ -1,4 +1,4 @@
-/* The verdict on a run: the facts by which judge.c finds its row, and what goes with the end. */
+/* The verdict on a run: the facts by which judge.c finds its row, and the details of the end. */
 #include "read/verdict.h"
 
 #include <signal.h>
@@ -59,23 +59,23 @@ static bool lived_on(const lg_run_info *run)
 }
 
 /* A loop that stands still since the program was asked to end, announced its end, or passed through
- * exit(), is busy with the end. A loop that had stood still for a while before that may be the
- * reason of the end. */
+ * exit(), is busy with the end. A loop that stood still before that may be the reason for the
+ * end. */
 #define HUNG_BEFORE_NS UINT64_C(1000000000)
-/* A program that went on for longer than this after a signal was not about to end for it:
- * supervisors wait no longer than 90 s. */
+/* A program that went on for longer than this after a signal did not end because of it: supervisors
+ * wait no longer than 90 s. */
 #define ENDING_NS UINT64_C(100000000000)
 
-/* The program was asked to end by a signal, unless it went on after it: a SIGHUP means "read your
- * configuration again" then, a SIGINT the end of what the program was doing. A SIGTERM is a
- * request, however long the end takes. */
+/* A signal asked the program to end, unless the program went on after it: a SIGHUP then meant "read
+ * your configuration again", a SIGINT "stop the current work". A SIGTERM is a request, however long
+ * the end takes. */
 static bool asked(const lg_run_info *run)
 {
     bool went_on = lived_on(run) && (run->term_signal == SIGHUP || (run->term_signal == SIGINT && run->term_alive_ns - run->term_ns > ENDING_NS));
     return run->term_signal && !went_on;
 }
 
-/* When the process marked its end, by exit(), lg_stop() or exec; 0: it did not. */
+/* The time of the mark of an end, by exit(), lg_stop() or exec; 0: there is none. */
 static uint64_t marked_end(const lg_run_info *run)
 {
     return run->exit_marked || run->stop_marked || run->exec_marked ? run->end_ns : 0;
@@ -91,7 +91,7 @@ static bool hung(const lg_run_info *run)
     return run->hang_ns != 0;
 }
 
-/* A job was about to overrun its deadline. Returns when that was seen first; 0: none was. */
+/* The time when a job was first seen about to overrun its deadline; 0: none was. */
 static uint64_t overran(const struct lg__case *file)
 {
     uint64_t first = 0;
@@ -102,7 +102,7 @@ static uint64_t overran(const struct lg__case *file)
     return first;
 }
 
-/* The signal of which a witness saw the process die; 0: of none. */
+/* The signal that ended the process, as a witness saw; 0: none. */
 static int seen_signal(const lg_run_info *run)
 {
     return run->witnessed && WIFSIGNALED(run->wait_status) ? WTERMSIG(run->wait_status) : 0;
@@ -113,7 +113,7 @@ static bool seen_exit(const lg_run_info *run)
     return run->witnessed && WIFEXITED(run->wait_status);
 }
 
-/* A program to which SIGPIPE had its default action noted it as it would one of the others. */
+/* A program with the default action for SIGPIPE noted it like a terminating signal. */
 static bool asks_to_end(const lg_run_info *run, int signal)
 {
     return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT || (signal == SIGPIPE && run->term_signal == SIGPIPE);
@@ -159,8 +159,8 @@ static bool find(struct facts *facts, enum lg__fact fact)
     case LG__FACT_TRACED: return traced(file);
     case LG__FACT_JOB_NEAR: return overran(file) != 0;
     case LG__FACT_REBOOTED: return boot_of(file) == BOOT_OTHER;
-    /* The kernel ends the largest: of a group that lost one, a process that had more than all
-     * others together. */
+    /* The kernel ends the largest process: in a group that lost one, it is a process that had more
+     * than all others together. */
     case LG__FACT_OOM_LARGEST: return holds(facts, LG__FACT_OOM_GROUP) && run->memory_own > run->memory_limit / 2;
     case LG__FACT_OOM_GROUP: return kills_since(file) == KILLS_SOME;
     case LG__FACT_OOM_NAMED: return kills_since(file) != KILLS_NONE && lg__os_kernel_log_killed("/dev/kmsg", run->pid, run->monotonic_ns);

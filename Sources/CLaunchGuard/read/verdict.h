@@ -19,8 +19,8 @@ struct lg__case {
     lg_verdict verdict;
 };
 
-/* Read a run file and judge it. With `replaced` a process that lives is known to have executed
- * another program over itself: the run has ended. */
+/* Read a run file and judge it. `replaced`: the living process has executed another program over
+ * itself, so that the run has ended. */
 lg_status lg__reader_case(lg_reader *reader, bool replaced, struct lg__case *ret_case);
 
 #endif

@@ -17,7 +17,7 @@ static void report_block(struct check *check, const char *block, lg_status statu
         check->callback(block, status, detail, check->user);
 }
 
-/* Whether the values of a whole block go together. */
+/* Whether the values of a whole block are consistent. */
 static lg_status check_content(lg_reader *reader, unsigned stage)
 {
     lg_stack_info stack;

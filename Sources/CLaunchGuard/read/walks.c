@@ -102,14 +102,14 @@ lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_function *ret
     if (status != LG_OK)
         return status;
     if (size > sizeof frames)
-        size = sizeof frames; /* a later version has more behind them */
+        size = sizeof frames; /* a later version has more after them */
     const size_t head_size = offsetof(struct lg__crash_frames, pcs);
     const uint64_t *words = (const uint64_t *)(const void *)((const uint8_t *)&frames + head_size);
     return lg__reader_function(words, (size - head_size) / sizeof *words, frames.head.stored, index, ret_function);
 }
 
-/* A caller of the walk by frame pointers is not in the other walk. What a gap or an early end of
- * that walk may hide is no disagreement. */
+/* A caller of the walk by frame pointers is not in the other walk. A caller that a gap or an early
+ * end of the other walk may hide is no disagreement. */
 static bool disagree(const struct lg__crash_frames *pointers, const struct lg__crash_frames *tables)
 {
     uint32_t at = 0;
@@ -142,7 +142,7 @@ lg_status lg_reader_stack_choice(lg_reader *reader, lg_stack_choice *ret_choice)
         reason = "unwind tables describe every frame, a frame pointer may hold any value";
         if (tables.head.reason != LG__WALK_COMPLETE && tables.head.total < pointers.head.total) {
             choice.stage = LG_STAGE_FRAMES;
-            reason = "the walk by unwind tables broke off sooner, and each caller here is behind a call";
+            reason = "the walk by unwind tables broke off sooner, and each caller here is after a call";
         }
     }
     lg__reader_text(choice.reason, sizeof choice.reason, reason, strlen(reason));

@@ -1,4 +1,4 @@
-/* What a message says of a crash: docs/FINGERPRINT.md. */
+/* The parts of a crash's message: docs/FINGERPRINT.md. */
 #include "read/wording.h"
 
 #include <stdbool.h>
@@ -50,7 +50,7 @@ static void leading_words(const char *text, char ret_line[LG__WORDING_BYTES])
     snprintf(ret_line, LG__WORDING_BYTES, "%.*s", (int)strcspn(text, "0123456789'\"`:/\n"), text);
 }
 
-/* Where the text goes on behind the first number of a line, as in ":12: ". NULL: there is none. */
+/* Where the text goes on after the first number of a line, as in ":12: ". NULL: there is none. */
 static const char *behind_line_number(const char *text)
 {
     for (const char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
@@ -119,7 +119,7 @@ enum lg__wording_use lg__wording(lg_crash_kind kind, const lg_message *message, 
     const bool is_fatal = message->source == LG_MESSAGE_SWIFT && kind == LG_CRASH_TRAP_SWIFT_FATAL_ERROR;
     if ((is_assert || is_fatal) && name_place(message->text, is_assert, ret_line))
         return LG__WORDING_NAMES_PLACE;
-    /* what the heap says depends on the size of the block */
+    /* the heap's message depends on the size of the block */
     if (message->source == LG_MESSAGE_LIBC && kind == LG_CRASH_ABORT_HEAP)
         return LG__WORDING_NONE;
     if (message->source == LG_MESSAGE_CPP_TYPE)

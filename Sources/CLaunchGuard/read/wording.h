@@ -1,5 +1,4 @@
-/* Layer 2: what a message says of a crash, without what may be another each time. For the
- * fingerprint. */
+/* Layer 2: the parts of a crash's message that are the same each time. For the fingerprint. */
 #ifndef LG_READ_WORDING_H
 #define LG_READ_WORDING_H
 

@@ -35,7 +35,7 @@ static const char *own_home(void)
     return home;
 }
 
-/* Of a name in a text; what else could follow a path there ends the name. */
+/* A byte of a name in a text. Any other byte that may follow a path ends the name. */
 static bool is_name(char byte)
 {
     unsigned char c = (unsigned char)byte;
@@ -47,7 +47,7 @@ static bool ends_name(const char *text, size_t size, size_t at, bool is_path)
     return at >= size || (is_path ? text[at] == '/' : !is_name(text[at]));
 }
 
-/* Bytes of the home directory that this text begins with; 0: with none. */
+/* Length of the home directory at the start of this text; 0: there is none. */
 static size_t home_at(const char *text, size_t size, bool is_path)
 {
     static const char *const folders[] = { "/home/", "/var/home/" };
@@ -81,7 +81,7 @@ const char *lg__home_hide_path(const char *path, char *buffer, size_t room)
     return buffer;
 }
 
-/* A path may begin behind this byte; also behind an option of one letter, as in "-I/home". */
+/* A path may begin after this byte; also after an option of one letter, as in "-I/home". */
 static bool is_start(const char *text, size_t at)
 {
     if (at == 0 || !(is_name(text[at - 1]) || text[at - 1] == '~'))
@@ -94,7 +94,7 @@ size_t lg__home_hide(char *text, size_t size)
     size_t used = 0;
     bool start = true;
     for (size_t i = 0; i < size;) {
-        /* `text` is read at and behind `i` as it was, and before `used` as it becomes */
+        /* the old text is at and after `i`, the new text before `used` */
         size_t home = text[i] == '/' && start ? home_at(text + i, size - i, false) : 0;
         text[used++] = home ? '~' : text[i];
         i += home ? home : 1;

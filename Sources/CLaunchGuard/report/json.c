@@ -29,7 +29,7 @@ static void put_string(struct lg__json *json, const char *string)
     put(json, string, strlen(string));
 }
 
-/* What stands before a value. */
+/* Write the comma and the blanks before a value. */
 static void begin(struct lg__json *json)
 {
     if (json->needs_comma)

@@ -1,4 +1,4 @@
-/* JSON, written as it comes: no tree, and no memory but a buffer. */
+/* JSON, written value by value: without a tree, and without memory other than a buffer. */
 #ifndef LG_REPORT_JSON_H
 #define LG_REPORT_JSON_H
 
@@ -46,13 +46,13 @@ void lg__json_members(struct lg__json *json, const char *members);
 
 /* The list of the key that is set. */
 struct lg__json_list lg__json_list(struct lg__json *json);
-/* The list begins now, be there items or not. */
+/* Begin the list now, also if it has no items. */
 void lg__json_list_begin(struct lg__json *json, struct lg__json_list *list);
 /* The next value is an item. */
 void lg__json_item(struct lg__json *json, struct lg__json_list *list);
 void lg__json_list_end(struct lg__json *json, struct lg__json_list *list);
 
-/* Hand on what the buffer holds. */
+/* Hand the buffer's bytes on. */
 void lg__json_flush(struct lg__json *json);
 
 #endif

@@ -1,4 +1,4 @@
-/* Layer 3: what the reader returns, as JSON. Shared by the files of report/. */
+/* Layer 3: the values of the reader as JSON. Shared by the files of report/. */
 #ifndef LG_REPORT_PART_H
 #define LG_REPORT_PART_H
 
@@ -36,7 +36,7 @@ struct lg__report {
     bool redacted_known; /* no other key is redacted */
 };
 
-/* Whether the part is there. One that cannot be read becomes a problem. */
+/* Whether the part is there. A part that cannot be read becomes a problem. */
 bool lg__report_has(struct lg__report *report, lg_status status, const char *part);
 /* Whether the caller wants a part, LG_REPORT_… */
 bool lg__report_wants(const struct lg__report *report, uint32_t part);

@@ -232,8 +232,8 @@ static void resources(struct lg__report *report, const void *of)
 
 /* ---- the crash ---- */
 
-/* What follows is there, or a note says that it failed; where the record is complete, it was left
- * out on purpose. */
+/* The next parts are there, or a note says that they failed; in a complete record a missing part
+ * was left out on purpose. */
 static void surroundings(struct lg__report *report, const lg_crash_info *crash, void (*part)(struct lg__report *, const void *))
 {
     report->is_complete = crash->stages >> LG_STAGE_DONE & 1;
@@ -267,9 +267,9 @@ static const struct lg__field crash_fields[] = {
     MAY_BE("address", address, "address", "", "The faulting address; left out: there is none."),
     MAY_BE("addressMapping", surrounding_lg__report_address_mapping, "mapping", "", "The mapping that holds the faulting address."),
     MAY_BE("addressPlace", surrounding_lg__report_address_place, "string", "", "The place of the faulting address, in words."),
-    FIELD(ADDRESS, "programCounter", pc, "", "Of the crashed thread."),
-    FIELD(ADDRESS, "stackPointer", sp, "", "Of the crashed thread."),
-    FIELD(ADDRESS, "framePointer", fp, "", "Of the crashed thread."),
+    FIELD(ADDRESS, "programCounter", pc, "", "Value in the crashed thread."),
+    FIELD(ADDRESS, "stackPointer", sp, "", "Value in the crashed thread."),
+    FIELD(ADDRESS, "framePointer", fp, "", "Value in the crashed thread."),
     FIELD(NUMBER_IF, "trap", trap, "", "Trap number of the processor, on x86-64."),
     FIELD(NUMBER_IF, "error", error, "", "Page fault error code of the processor, on x86-64."),
     FIELD(SIGNED, "threadID", tid, "", "The crashed thread."),
@@ -287,7 +287,7 @@ static const struct lg__field crash_fields[] = {
           "True: the program took SA_SIGINFO from the handler, so that code, address and sender are not known."),
     FIELD(NUMBER_IF, "cutStacks", stacks_cut, "", "Stretches of stack memory that are shorter than they should be, for lack of room."),
     VALUE("stages", committed, "[crash-stage]", "", "The committed stages of the record."),
-    MAY_BE("registers", registers, "[crash-register]", "", "Of the crashed thread."),
+    MAY_BE("registers", registers, "[crash-register]", "", "Registers of the crashed thread."),
     MAY_BE("framePointerStack", frame_pointer_stack, "stack", "", "The walk by frame pointers."),
     MAY_BE("stackDisagreement", disagreement, "string", "",
            "Where the two walks have different callers: why one of them is shown; left out: they agree."),

@@ -1,4 +1,4 @@
-/* What guards found: counts, and the first event of each site. */
+/* Findings of guards: counts, and the first event of each site. */
 #include "report/parts.h"
 
 #include <string.h>
@@ -113,7 +113,7 @@ static const struct lg__field site_fields[] = {
     NAMED_IF("action", info.action, &lg__names_guard_action, "What was done at the last event; left out: the first one was under way."),
     MAY_BE("place", place, "frame", "", "The code that met the fault; left out as above."),
     FIELD(NUMBER, "events", info.count, "", "The number of events."),
-    FIELD(NUMBER, "survived", info.survived, "", "Of them, those that the program survived."),
+    FIELD(NUMBER, "survived", info.survived, "", "Number of these that the program survived."),
     MAY_BE("firstNanoseconds", first, "number", "ns", "The first event, on the monotonic clock."),
     FIELD(NUMBER_IF, "lastNanoseconds", info.last_ns, "ns", "The last event, on the monotonic clock."),
     MAY_BE("threadID", thread, "integer", "", "The thread of the first event."),
@@ -151,8 +151,8 @@ static void sites(struct lg__report *report, const void *of)
 }
 
 static const struct lg__field guards_fields[] = {
-    FIELD(NUMBER, "events", events, "", "Of all sites."),
-    FIELD(NUMBER, "survived", survived, "", "Of them, those that the program survived; not 0: the run is degraded."),
+    FIELD(NUMBER, "events", events, "", "Number at all sites."),
+    FIELD(NUMBER, "survived", survived, "", "Number of these that the program survived; not 0: the run is degraded."),
     MAY_BE("sites", sites, "[guard-record-site]", "", "By site, in the order of their first events."),
     LAST,
 };

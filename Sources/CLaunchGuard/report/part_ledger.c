@@ -1,4 +1,4 @@
-/* What a ledger holds. */
+/* The contents of a ledger. */
 #include "report/parts.h"
 
 #include <stdio.h>
@@ -111,7 +111,7 @@ static void finish(struct lg__report *report, const void *of)
 static const struct lg__field context_fields[] = {
     FIELD(TEXT, "name", info.name, "", "Name of the context."),
     VALUE("status", status_name, "string", "",
-          "Of the launch that is under way, or was in the last run: normal, checking, needs-repair or repairing."),
+          "Status of the launch under way, or of the one in the last run: normal, checking, needs-repair or repairing."),
     VALUE("mode", mode_name, "string", "", "The kind of the next launch: normal, probation, safe or trial."),
     FIELD(BOOL, "isHalted", info.halted, "", "Whether safe mode crashed too: the launch waits, or makes one more try."),
     FIELD(BOOL, "isDue", info.due, "", "Whether a repair is needed whatever the streak."),
@@ -127,7 +127,7 @@ static const struct lg__field context_fields[] = {
           "The next rung, an index of the ladder, or their number when none is left. In safe mode and in a trial no repair is tried, and "
           "the rung is 0."),
     FIELD(NUMBER, "attempts", info.attempts, "", "Attempts that were used on that rung."),
-    FIELD(NUMBER, "interruptions", info.interruptions, "", "Of them, those that the user or the machine ended."),
+    FIELD(NUMBER, "interruptions", info.interruptions, "", "Number of these that the user or the machine ended."),
     FIELD(NUMBER, "skips", info.skips, "", "The number of times that the repair was put off."),
     FIELD(NUMBER, "goodRuns", info.good_runs, "", "Finished launches in safe mode in a row."),
     FIELD(NUMBER_IF, "retryRuns", info.retry_runs, "",
@@ -257,7 +257,7 @@ static const struct lg__field entry_fields[] = {
     VALUE("attributed", attributed, "[string]", "",
           "Contexts in whose module or task the crash was; empty: of no particular context."),
     MAY_BE("late", late, "[string]", "", "Contexts of which no launch was under way, and against which it would have counted in one."),
-    FIELD(TRUE_IF, "isTold", entry.told, "", "True: the program was told of the run."),
+    FIELD(TRUE_IF, "isTold", entry.told, "", "True: the program has learned of the run."),
     FIELD(TEXT_IF, "repairFailure", entry.reason, "", "Beginning of the words with which a repair failed last."),
     VALUE("events", entry_events, "[timeline-entry-context-events]", "",
           "The events of the launches beside their end; contexts without any are left out."),

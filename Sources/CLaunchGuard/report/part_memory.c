@@ -73,7 +73,7 @@ static const struct lg__field mapping_fields[] = {
     FIELD(ADDRESS, "start", start, "", "First address."),
     FIELD(ADDRESS, "end", end, "", "The address after the last one."),
     FIELD(TEXT, "permissions", permissions, "", "As in proc(5), for example r-xp."),
-    FIELD(NUMBER, "offset", offset, "bytes", "Of the first byte, in the file."),
+    FIELD(NUMBER, "offset", offset, "bytes", "Place of the first byte in the file."),
     MAY_BE("path", mapping_path, "string", "", "The file, or a name such as [stack]; left out: memory without a name."),
     LAST,
 };

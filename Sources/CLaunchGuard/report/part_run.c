@@ -1,4 +1,4 @@
-/* What a run was, how it ended, and what it had loaded. */
+/* Identity of a run, its end, and its modules. */
 #include "report/parts.h"
 
 #include <stdlib.h>

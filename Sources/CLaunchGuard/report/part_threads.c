@@ -38,7 +38,7 @@ static lg_status get_frame(struct lg__report *report, const void *of, uint32_t i
 
 static void state(struct lg__report *report, const void *of)
 {
-    /* a letter; what a damaged file has there is a character of Latin-1 */
+    /* a letter; a byte of a damaged file counts as a character of Latin-1 */
     const unsigned char state = (unsigned char)((const struct thread *)of)->info.state;
     const char text[2] = { (char)(state < 0x80 ? state : 0xC0 | state >> 6), (char)(0x80 | (state & 0x3F)) };
     if (state)

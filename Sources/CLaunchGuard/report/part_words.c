@@ -1,4 +1,4 @@
-/* What the program said: annotations, breadcrumbs, heartbeats, deadlines, standard error. */
+/* Data of the program: annotations, breadcrumbs, heartbeats, deadlines, standard error. */
 #include "report/parts.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "report/items.h"
 #include "report/values.h"
 
-/* ---- what is redacted ---- */
+/* ---- redacted values ---- */
 
 static bool annotation_at(struct lg__report *report, uint64_t used, uint32_t place, lg_status *ret_status, lg_annotation *ret)
 {
@@ -88,7 +88,7 @@ static const struct lg__field annotation_fields[] = {
     LAST,
 };
 const struct lg__shape lg__shape_annotation = {
-    "annotation", LG__SENTENCE("A named value that says what the program was about. Of a redacted one there is the key alone."), annotation_fields
+    "annotation", LG__SENTENCE("A named value that says what the program was about. A redacted annotation has its key alone."), annotation_fields
 };
 
 #undef OF

@@ -61,7 +61,7 @@ void lg__report_stack(struct lg__report *report, const struct lg__walk *walk);
 
 /* ---- part_threads.c ---- */
 
-/* Of the selected crash. */
+/* The threads of the selected crash. */
 void lg__report_threads(struct lg__report *report, const void *of);
 void lg__report_thread_counts(struct lg__report *report, const void *of);
 void lg__report_cpu_time(struct lg__report *report, const void *of);

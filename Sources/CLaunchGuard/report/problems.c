@@ -1,4 +1,4 @@
-/* What each file's object begins and ends with: the file, and what could not be read. */
+/* The begin and the end of each file's object: the file, and the problems of reading it. */
 #include "report/parts.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #define LEAST 4u
 #define WINDOW 8u
 
-/* The bytes, and what of them is to be overwritten. */
+/* The bytes, and marks of those to be overwritten. */
 struct looked_at {
     const uint8_t *bytes;
     size_t size;
@@ -23,7 +23,7 @@ static unsigned pair_at(const uint8_t *bytes)
     return (unsigned)bytes[0] << 8 | bytes[1];
 }
 
-/* Mark what stands in the value. */
+/* Mark the bytes that are also in the value. */
 static void mark(struct looked_at *in, const char *value, size_t value_size)
 {
     const size_t window = value_size < WINDOW ? value_size : WINDOW;

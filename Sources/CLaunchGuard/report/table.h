@@ -1,5 +1,6 @@
-/* The table of fields: what a report has, where it stands in the values of the reader, and what it
- * means. The JSON, its schema and the page of fields come from it. A new field is one line. */
+/* The table of fields: each field of a report with its place in the values of the reader, and its
+ * meaning. The JSON, its schema and the page of fields come from the table. A new field is one
+ * line. */
 #ifndef LG_REPORT_TABLE_H
 #define LG_REPORT_TABLE_H
 
@@ -32,7 +33,7 @@ enum lg__form {
     LG__FORM_ADDED,
 };
 
-/* What only the schema and the page of fields need is not in the library. */
+/* The library leaves out data that only the schema and the page of fields need. */
 #ifdef LG_REPORT_TABLE
 #define LG__DOCUMENTED(...) __VA_ARGS__
 #define LG__DOCUMENT(type_, unit_, sentence_) .type = type_, .unit = unit_, .sentence = sentence_,
@@ -49,7 +50,7 @@ struct lg__names {
     const char *sentence; /* LG__SENTENCE() */
     const char *const *names;
     unsigned count;
-    /* what stands for all other numbers; NULL: the number itself; "": they are not written */
+    /* name for all other numbers; NULL: the number itself; "": they are not written */
     const char *other;
 };
 
@@ -97,7 +98,7 @@ void lg__table_members(struct lg__report *report, const struct lg__shape *shape,
 
 void lg__table_signal(struct lg__report *report, int number);
 
-/* Every shape and all names, for what is generated from them; the last one is NULL. */
+/* Every shape and all names, for generators; the last one is NULL. */
 extern const struct lg__shape *const lg__shapes_all[];
 extern const struct lg__names *const lg__shapes_names[];
 

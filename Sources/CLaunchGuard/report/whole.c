@@ -1,4 +1,4 @@
-/* The report of a file: what is in it, and what could not be read. */
+/* The report of a file: its contents, and the problems of reading it. */
 #include <errno.h>
 #include <stdlib.h>
 

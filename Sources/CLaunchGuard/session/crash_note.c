@@ -1,4 +1,4 @@
-/* A crash by the word of somebody else: a crash reporter of the program, or its managed runtime. */
+/* lg_crash_note(): a crash that the program's own crash reporter or managed runtime reports. */
 #include "os/os.h"
 #include "session/session.h"
 #include "store/text.h"

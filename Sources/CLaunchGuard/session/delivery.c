@@ -23,7 +23,7 @@ bool lg__delivery_started(void)
 
 int lg__delivery_spool(const lg_session *session, bool make, struct lg__problem *problem)
 {
-    /* the state directory, whatever the program has made of its path since */
+    /* the state directory, also where its path has changed since */
     int directory = openat(session->runs_directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) {
         lg__problem_set(problem, lg__problem_from_errno(errno), session->host.directory, errno);

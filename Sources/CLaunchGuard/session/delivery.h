@@ -1,9 +1,10 @@
-/* Delivery, the program's side: what its files share. See include/launchguard/delivery.h.
+/* Delivery, the program's side: declarations shared by its files. See
+ * include/launchguard/delivery.h.
  *
  * The files, from below: delivery.c, delivery_options.c and delivery_entries.c; then
- * delivery_agent.c, which starts the agent, and delivery_told.c, which tells the program; then the
- * calls of the program, each in a file: delivery_start.c, delivery_consent.c, delivery_request.c
- * and delivery_wait.c. */
+ * delivery_agent.c, which starts the agent, and delivery_acknowledgement.c, which calls
+ * on_delivered; then the calls of the program, each in a file: delivery_start.c,
+ * delivery_consent.c, delivery_request.c and delivery_wait.c. */
 #ifndef LG_SESSION_DELIVERY_H
 #define LG_SESSION_DELIVERY_H
 
@@ -42,7 +43,7 @@ uint32_t lg__delivery_count(int spool, const char *folder);
 
 /* ---- delivery_options.c ---- */
 
-/* Check the options; what they say in the form of spool/config. */
+/* Check the options, and write them in the form of spool/config. */
 lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg__delivery_config *ret_config, struct lg__problem *problem);
 
 /* ---- delivery_entries.c ---- */
@@ -62,14 +63,14 @@ bool lg__delivery_agent_is_off(int spool);
 
 /* ---- delivery_consent.c ---- */
 
-/* As lg_delivery_consent(), where it changes what is stored. `durable`: see spool.h; withheld
+/* As lg_delivery_consent(), where it changes the stored word. `durable`: see spool.h; withheld
  * consent always is. */
 lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_consent consent, bool durable);
 
-/* ---- delivery_told.c ---- */
+/* ---- delivery_acknowledgement.c ---- */
 
 /* Wait on the calling thread, which is LaunchGuard's own, until a launch is finished, then call
- * on_delivered for what was sent. */
-void lg__delivery_told_wait(lg_session *session);
+ * on_delivered for the sent reports. */
+void lg__delivery_acknowledgement_wait(lg_session *session);
 
 #endif

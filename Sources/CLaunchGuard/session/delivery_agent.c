@@ -52,8 +52,8 @@ bool lg__delivery_agent_is_off(int spool)
     return getenv("LAUNCHGUARD_NO_DELIVERY") || lg__spool_is_off(spool);
 }
 
-/* Libraries that were loaded into this program alone, and what its service manager expects of it:
- * an agent that spoke to the manager would speak for the program. */
+/* Variables for libraries that were loaded into this program alone, and for its service manager: an
+ * agent that spoke to the manager would speak for the program. */
 static bool is_of_program_alone(const char *variable)
 {
     static const char *const names[] = { "LD_PRELOAD=", "LD_AUDIT=", "NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=" };
@@ -63,7 +63,7 @@ static bool is_of_program_alone(const char *variable)
     return false;
 }
 
-/* The environment without what is of this program alone. NULL: no memory. */
+/* The environment without variables that are for this program alone. NULL: no memory. */
 static char **environment(void)
 {
     size_t count = 0, at = 0;

@@ -1,4 +1,4 @@
-/* Consent: what may leave the machine, and what never will. */
+/* Consent: which reports may leave the machine, and which never will. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -22,8 +22,8 @@ static void empty(int spool)
     unlinkat(spool, "tally", 0);
 }
 
-/* Before the first consent there is no word of the user, and runs that ended may yet be sent. Where
- * the user had said no, they may not. */
+/* Until the user decides for the first time, ended runs may still be sent later. Once the user has
+ * withheld consent, they may not. */
 static lg_status give(const lg_session *session, int spool, bool durable)
 {
     struct lg__consent consent = lg__consent_read(spool);
@@ -78,7 +78,7 @@ lg_status lg_delivery_consent(lg_session *session, lg_consent consent)
         lg__delivery_agent_start(session, spool); /* none before lg_delivery_start() */
     if (spool >= 0)
         close(spool);
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     errno = error;
     return status;
 }

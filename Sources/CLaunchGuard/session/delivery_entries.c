@@ -1,4 +1,4 @@
-/* lg_delivery_entries(): the spool of any state directory, for whoever wants to look. */
+/* lg_delivery_entries(): the reports in the spool of any state directory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* lg_delivery_report_now(): the wish for a report of this run, for the agent. */
+/* lg_delivery_report_now(): asks the agent for a report of this run. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define REQUESTS_MAX 16u
 #define REASON_MAX 255u
 
-/* One line, cut at a whole character. Returns its bytes. */
+/* Make one line of the reason, cut at a whole character. Returns its bytes. */
 static size_t copy_reason(const char *reason, char to[REASON_MAX + 1])
 {
     size_t size = strnlen(reason, REASON_MAX + 1);
@@ -66,7 +66,7 @@ lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *
         if (status == LG_OK)
             lg__delivery_agent_start(session, spool);
         close(spool);
-        lg__host_tell(&session->host);
+        lg__host_hand_over(&session->host);
         errno = error;
     }
     if (status == LG_OK && ret_uuid)

@@ -1,9 +1,10 @@
-/* lg_delivery_start(): store where reports go, and see that an agent runs.
+/* lg_delivery_start(): stores where reports go, and makes sure that an agent runs.
  *
- * A launch pays for some looks at small files. Only a configuration that has changed is written,
- * and no launch waits for the disk but one that withholds consent. The agent is started by a thread
- * of libc that ends by itself, unless the last run ended badly in a launch, or the configuration is
- * new, as at the very first start: a program that dies at once must have an agent by then. */
+ * A launch pays for some looks at small files. Only a changed configuration is written, and only
+ * withheld consent makes a launch wait for the disk. A libc thread, which ends by itself, starts
+ * the agent. The call starts it directly where the last run ended badly in a launch, or where the
+ * configuration is new, as at the very first start: a program that dies at once must have an agent
+ * by then. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -22,9 +23,9 @@ static void *prepare(void *argument)
         lg__delivery_agent_start(session, spool);
         close(spool);
     }
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     if (lg__delivery_state.on_delivered)
-        lg__delivery_told_wait(session);
+        lg__delivery_acknowledgement_wait(session);
     lg__capture_own_end();
     return NULL;
 }
@@ -71,7 +72,7 @@ static int store(const lg_session *session, const struct lg__delivery_config *co
         status = lg__delivery_consent_store(session, spool, consent, true);
     if (status == LG_OK && !whole)
         status = lg__spool_write(spool, "config", text, size, false);
-    /* A power cut may take this consent back; the next start gives it again. */
+    /* A power cut may undo this consent; the next start gives it again. */
     if (status == LG_OK && consent == LG_CONSENT_GIVEN)
         status = lg__delivery_consent_store(session, spool, consent, false);
     if (status == LG_OK)
@@ -134,6 +135,6 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
     if (works && !lg__callback_detach(prepare, session, true))
         lg__host_log(&session->host, LG_LEVEL_WARNING, "delivery: no thread that starts the agent; reports stay owed");
     if (session)
-        lg__host_tell(&session->host);
+        lg__host_hand_over(&session->host);
     return status;
 }

@@ -1,4 +1,4 @@
-/* lg_delivery_wait(): see whether reports leave, until they have or the time has passed. */
+/* lg_delivery_wait(): waits until the owed reports have left, or the time has passed. */
 #include <unistd.h>
 
 #include "os/os.h"
@@ -9,9 +9,9 @@
 #define MOST_MS 5000u
 #define LOOK_NS UINT64_C(50000000)
 
-/* ---- what is owed ---- */
+/* ---- the owed reports ---- */
 
-/* The last run ended in a way that becomes a report, and has not become one. */
+/* The end of the last run has to become a report, and there is no report yet. */
 static bool owes_last_run(lg_session *session, uint64_t from_ordinal)
 {
     struct lg__host *host = &session->host;
@@ -36,7 +36,7 @@ static bool owes_last_run(lg_session *session, uint64_t from_ordinal)
     return reported == LG__REPORTED_NOT;
 }
 
-/* A report that is not to go now, or was not when it was made: many like it went lately. */
+/* A report that is put off, or was when it was made, because many like it were sent lately. */
 static bool is_postponed(const struct lg__report_header *header)
 {
     return !header->attempts && header->next_ns > lg__os_clock_ns(CLOCK_REALTIME);
@@ -94,7 +94,7 @@ static void sleep_until(uint64_t at_ns)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-/* Returns LG_OK when there is a result, and why there is none. */
+/* Returns LG_OK when there is a result, else the reason why there is none. */
 static lg_status wait_until(lg_session *session, int spool, uint64_t end_ns, lg_delivery_pump pump, void *user, lg_delivery_result *ret_result)
 {
     for (;;) {
@@ -160,6 +160,6 @@ lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_pump pu
     }
     status = wait_in(session, spool, ms ? (uint64_t)ms * 1000000u : default_ns(session), pump, user, ret_result);
     close(spool);
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     return status;
 }

@@ -1,11 +1,12 @@
-/* The files of a start where their file system is full. Room is made before less is written: ended
- * runs give back what they do not use, then the oldest ones are deleted. The run's file is as small
- * as it must be then. Where there is no room for the smallest one, the ledger protects alone. */
+/* The files of a start where their file system is full. The start makes room before it writes less:
+ * ended runs give back unused blocks, then the oldest ones are deleted. If that is not enough, the
+ * run's file becomes smaller. Where there is no room for the smallest file, the ledger protects
+ * alone. */
 #include <string.h>
 
 #include "session/session.h"
 
-/* The most that each room has of what the options say. */
+/* Limits for the sizes in the options, from one try to the next. */
 static const struct lg__run_sizes most[] = {
     [LG__ROOM_FULL] = { UINT32_MAX, UINT32_MAX, UINT32_MAX, LG__ROOM_FULL },
     [LG__ROOM_SMALL] = { 16384, 8, 16384, LG__ROOM_SMALL },
@@ -35,7 +36,7 @@ static bool is_too_large(lg_status status)
     return status == LG_ERR_NO_SPACE || status == LG_ERR_LIMIT;
 }
 
-/* After a try that failed: whether another one may not. */
+/* Make room after a failed try. false: another try would fail as well. */
 static bool make_room(const struct lg_session *session, struct lg__problem *problem, bool *ret_trimmed, bool firsts_too)
 {
     if (problem->status != LG_ERR_NO_SPACE)
@@ -64,7 +65,7 @@ lg_status lg__disk_space_run(struct lg_session *session, const char *name, const
 {
     struct lg__host *host = &session->host;
     struct lg__problem problem;
-    /* what another process needs is not known here */
+    /* the needs of another process are not known here */
     bool trimmed = false, may_delete = host->ledger.primary;
     lg_status status = LG_ERR_NO_SPACE;
     for (int room = LG__ROOM_FULL; room <= LG__ROOM_LEAST && is_too_large(status); room++) {

@@ -14,8 +14,8 @@ lg_status lg__foreign_file_status(int error)
     return status == LG_ERR_NOT_DIRECTORY ? LG_ERR_NOT_FOUND : status;
 }
 
-/* A file that belongs to another user than its folder, or that has another name elsewhere, was put
- * there. */
+/* Somebody else put the file there: it belongs to another user than its folder, or has another name
+ * elsewhere. */
 static lg_status check_origin(int folder, struct lg__foreign_file *file)
 {
     struct stat above, info;

@@ -1,5 +1,5 @@
-/* The switchboard of the guards: they stand on the folder guard/, and this file gives them the run
- * file, breadcrumbs, the first chances of the handler, and a thread of libc that tells events. */
+/* The switchboard of the guards in guard/: gives them the run file, breadcrumbs, the first chances
+ * of the handler, and a libc thread that reports events. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "session/session.h"
 #include "store/given.h"
 
-/* The thread looks this often: whether a site has events that were not told, and whether any thread
- * of the program is left. */
+/* The thread looks this often whether a site has unreported events, and whether any thread of the
+ * program is left. */
 #define LOOK_NS UINT64_C(1000000000)
 /* lg_stop() waits for so long for a call of on_event that is under way. */
 #define CALL_NS LG_PATIENCE(UINT64_C(200000000))
@@ -23,7 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lg_session *guarded; /* NULL until the first start */
 static bool is_started;
 static _Atomic uint32_t changes; /* futex */
-/* What the thread tells to; a thread ends when the number of starts is another one. */
+/* The thread of an earlier start ends when it sees another number of starts. */
 static _Atomic uint32_t starts;
 static struct teller {
     lg_guard_callback on_event;
@@ -31,7 +31,7 @@ static struct teller {
     bool quiet;
 } teller; /* under the lock */
 
-/* ---- what guards need of the session ---- */
+/* ---- services of the session for guards ---- */
 
 static void leave_breadcrumb(lg_level level, const char *text, const lg_field *fields, size_t count)
 {
@@ -57,7 +57,7 @@ static void off_in_child(void)
     lg__switch_off();
 }
 
-/* ---- telling ---- */
+/* ---- reports to on_event ---- */
 
 static void print(const lg_guard_event *event)
 {
@@ -68,12 +68,12 @@ static void print(const lg_guard_event *event)
         return; /* nobody reads it */
 }
 
-/* One thread tells at a time, so that calls of on_event never overlap; no thread waits for another
- * one's call. */
+/* One thread reports at a time, so that calls of on_event never overlap; no thread waits for
+ * another one's call. */
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
 
-/* Tell what was not told. `at_once`: also sites that were told less than a second ago. false:
- * another thread tells, or this one in a call of its own. */
+/* Report the unreported events. `at_once`: also of sites that were reported less than a second ago.
+ * false: another thread reports, or this one already does. */
 static bool tell(const struct teller *to, bool at_once)
 {
     if (pthread_mutex_trylock(&telling) != 0)
@@ -115,7 +115,7 @@ static void *tell_events(void *argument)
     const uint32_t mine = (uint32_t)(uintptr_t)argument;
     lg__capture_own_begin();
     lg__capture_thread_begin();
-    /* of a later start, where this thread is late: it tells nothing then */
+    /* the receiver of a later start, where this thread is late: it reports nothing then */
     const struct teller to = teller_now();
     while (atomic_load(&starts) == mine && !lg__capture_alone()) {
         const uint32_t seen = atomic_load(&changes);
@@ -147,7 +147,7 @@ static bool has_handlers(const lg_session *session)
     return lg__session_check(session) == LG_OK && session->capture != LG_CAPTURE_NONE;
 }
 
-/* What the status of a session says to guards: they work without files. */
+/* Status of guards from the status of a session: guards work without files. */
 static lg_status check_guarded(const lg_session *session)
 {
     if (!session)
@@ -236,7 +236,7 @@ lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
     status = are_started() ? LG_ERR_ALREADY : lg__ranges_set(NULL);
     if (status != LG_OK)
         return status;
-    /* says whose the frames of an event are, also where no crash comes to say it */
+    /* names the modules of an event's frames, also where no crash refreshes the table */
     lg_modules_refresh(session);
     pthread_mutex_lock(&lock);
     status = start_guards(session, options);
@@ -252,7 +252,7 @@ lg_status lg_guard_stop(lg_session *session)
     return status;
 }
 
-/* Whether guards that are started can be changed. */
+/* Whether started guards can be changed. */
 static lg_status check_change(const lg_session *session, uint32_t classes)
 {
     const lg_status status = check_guarded(session);

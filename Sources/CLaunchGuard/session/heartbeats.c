@@ -1,4 +1,4 @@
-/* Heartbeats: run loops that must come round, and what is done when one stays away.
+/* Heartbeats: run loops that must come round, and the reaction when one does not.
  *
  * Decisions use words in memory; the run file has a copy, which may be damaged. A word belongs to
  * the thread that it is about and to the watch thread. Each of the two looks at the other's word
@@ -24,7 +24,7 @@
 static struct heartbeat {
     _Atomic int32_t tid;      /* 0: free */
     _Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC; 0: it pauses */
-    /* Of the watch thread: */
+    /* used by the watch thread: */
     uint64_t seen_ns; /* the heartbeat that time is counted from */
     uint64_t last_ns, step_ns, counted_ns;
     uint8_t padding[64 - 48];
@@ -107,7 +107,7 @@ static void free_heartbeat(struct heartbeat *heartbeat)
     atomic_store(&heartbeat->tid, 0);
 }
 
-/* At the end of a thread. */
+/* Called at the end of a thread. */
 static void heartbeat_thread_ends(void *argument)
 {
     struct heartbeat *heartbeat = argument;
@@ -196,7 +196,7 @@ lg_status lg_heartbeat(lg_session *session)
     if ((!last || now - last > CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
         lg__capture_check(true);
     bool watched = beat_now(session, now);
-    lg__host_tell(host);
+    lg__host_hand_over(host);
     if (watched)
         atomic_store_explicit(&host->heartbeat_tid, atomic_load_explicit(&heartbeats[own_heartbeat - 1].tid, memory_order_relaxed), memory_order_relaxed);
     return watched ? LG_OK : LG_ERR_LIMIT;
@@ -209,7 +209,7 @@ static void pause_own(struct lg_session *session)
     atomic_store(&heartbeat->beat_ns, 0);
     if (atomic_load(&session->host.hangs[heartbeat_number(heartbeat)]))
         end_own_hang(heartbeat, "pauses");
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
 }
 
 lg_status lg_heartbeat_pause(lg_session *session)
@@ -270,9 +270,9 @@ static void snapshot_hang(struct lg_session *session, unsigned who, int32_t tid,
         lg__snapshot_resolve(LG_SNAPSHOT_HANG, since_ns);
 }
 
-/* The thread of a heartbeat has ended without having let go of it, so that only the watch thread
- * will. The tid is read again after the kernel was asked: the thread may have let go meanwhile, and
- * the heartbeat be free, or another thread's. */
+/* The thread of a heartbeat has ended without giving the heartbeat back; only the watch thread can
+ * free it now. The tid is read again after the question to the kernel: meanwhile the thread may
+ * have given the heartbeat back, and another thread may have it. */
 static bool thread_is_gone(const struct heartbeat *heartbeat)
 {
     int32_t tid = atomic_load(&heartbeat->tid);

@@ -2,7 +2,7 @@
  *
  * The time of a job is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the
  * machine asleep. The clock of the other process may be in another machine; CLOCK_BOOTTIME is never
- * behind it. An early warning costs nothing. */
+ * after it. An early warning costs nothing. */
 #include "capture/capture.h"
 #include "launchguard/watch.h"
 #include "os/os.h"
@@ -17,7 +17,7 @@
 static struct job {
     _Atomic uint64_t number; /* 0: free */
     /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number, and a
-     * reader compares the number again behind them */
+     * reader compares the number again after them */
     _Atomic uint64_t due_ns;
     _Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC */
     _Atomic int32_t tid;
@@ -128,7 +128,7 @@ lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
         lg__snapshot_resolve(LG_SNAPSHOT_DEADLINE, begun_ns);
         lg__host_log(&session->host, LG_LEVEL_NOTICE, "job \"%s\", which was about to overrun its deadline, has ended after %u.%u s", name, length / 10,
                      length % 10);
-        lg__host_tell(&session->host);
+        lg__host_hand_over(&session->host);
     }
     return LG_OK;
 }

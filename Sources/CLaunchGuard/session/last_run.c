@@ -1,5 +1,5 @@
-/* What the last run could not say any more, for the program's logger. The signal handler calls
- * nothing of the program: its record is read here. */
+/* The last words of the last run, for the program's logger. A signal handler calls no code of the
+ * program, so the next start reads its record here. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -8,7 +8,8 @@
 #include "session/session.h"
 #include "store/text.h"
 
-/* Messages of a crash that are told: libc's, the Swift runtime's, type and text of an exception. */
+/* Messages of a crash that go to the logger: libc's, the Swift runtime's, type and text of an
+ * exception. */
 #define MESSAGES_MAX 4u
 
 static void say(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
@@ -23,7 +24,7 @@ static void say(const struct lg__host *host, lg_level level, const char *format,
     lg__outbox_put(host->run.ring.outbox, level, text, size < sizeof text ? size : sizeof text);
 }
 
-/* Nobody has to look after a program that ended because it was asked to, or with the machine. */
+/* A program that ended on request, or with the machine, needs no attention. */
 static lg_level level_of(lg_end end)
 {
     return end == LG_END_TERMINATED || end == LG_END_REBOOT || end == LG_END_UPGRADE || end == LG_END_DEBUGGER ? LG_LEVEL_INFO : LG_LEVEL_WARNING;

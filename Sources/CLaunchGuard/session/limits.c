@@ -1,6 +1,6 @@
-/* Marks of a program that may be ended without a word: it lives on after it was asked to end, has
- * forked, or has nearly used up its CPU time. For the watch thread: takes no lock and allocates
- * nothing. */
+/* Marks of a program that may soon be killed without a trace: the program lives on after it was
+ * asked to end, has forked, or has nearly used up its CPU time. For the watch thread: takes no lock
+ * and allocates nothing. */
 #include <signal.h>
 
 #include "os/os.h"
@@ -67,10 +67,10 @@ static void mark_cpu(struct lg_session *session, struct lg__state *state, uint64
     atomic_store(&state->cpu_used_ns, used_ns);
     atomic_store(&state->cpu_limit_s, limit_s);
     atomic_store(&state->cpu_near_ns, now ? now : 1);
-    if (!session->cpu.told)
+    if (!session->cpu.logged)
         lg__host_log(&session->host, LG_LEVEL_WARNING, "launchguard: %llu ms of CPU time are used, and at %llu s the kernel ends the program",
                      (unsigned long long)(used_ns / 1000000u), (unsigned long long)limit_s);
-    session->cpu.told = true;
+    session->cpu.logged = true;
 }
 
 static void take_cpu_mark_back(struct lg__state *state)

@@ -1,10 +1,10 @@
-/* The watch thread is unknown to libc and must never stand still: it calls nothing of the program.
- * This thread hands over what it says, for the program's own threads may hang meanwhile. */
+/* The watch thread is unknown to libc and must never stand still: it calls no code of the program.
+ * This thread hands over its breadcrumbs, as the program's own threads may hang meanwhile. */
 #include "capture/capture.h"
 #include "os/os.h"
 #include "session/session.h"
 
-/* It looks this often whether any thread of the program is left, as the watch thread does. */
+/* The thread looks this often whether any thread of the program is left. */
 #define ALONE_NS UINT64_C(1000000000)
 
 static _Atomic uint32_t changes; /* futex */
@@ -17,7 +17,7 @@ static void *tell(void *argument)
     lg__capture_thread_begin();
     while (lg__session_open(session) && !lg__capture_alone()) {
         uint32_t seen = atomic_load(&changes);
-        lg__host_tell(&session->host);
+        lg__host_hand_over(&session->host);
         lg__capture_sleep((const uint32_t *)&changes, seen, ALONE_NS);
     }
     lg__capture_own_end();

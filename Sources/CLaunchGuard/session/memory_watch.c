@@ -1,6 +1,6 @@
-/* lg_memory_watch(), lg_memory_unwatch(): a thread that sleeps, looks how much memory is left, and
- * reports when it is little. The mark is set before the breadcrumb, and the breadcrumb written
- * before the stacks are taken and the program is called, which may be ended meanwhile. */
+/* lg_memory_watch(), lg_memory_unwatch(): a sleeping thread that looks how much memory is left, and
+ * reports a shortage. The order is mark, breadcrumb, stacks, callback, as the kernel may end the
+ * program at any time. */
 #include "launchguard/watch.h"
 
 #include <errno.h>
@@ -10,9 +10,10 @@
 #include "os/os.h"
 #include "session/session.h"
 
-/* Far from the limit it looks every second; in the last quarter before the mark more often, for
- * memory can be eaten fast. It looks by itself: memory.pressure does not exist everywhere,
- * memory.events comes after the fact, and the thresholds of version 1 count cached files. */
+/* Far from the limit the thread looks every second; in the last quarter before the mark more often,
+ * as a program can use up memory fast. The thread looks by itself: memory.pressure does not exist
+ * everywhere, memory.events comes after the fact, and the thresholds of version 1 count cached
+ * files. */
 #define PAUSE_NS UINT64_C(1000000000)
 #define PAUSE_NEAR_NS UINT64_C(200000000)
 
@@ -34,7 +35,7 @@ static struct {
     void *user;
 } watched;
 
-/* A part in a hundred of a number that may be large. */
+/* Percent of a number that may be large. */
 static uint64_t percent_of(uint64_t number, uint32_t percent)
 {
     return number / 100 * percent + number % 100 * percent / 100;
@@ -54,7 +55,7 @@ static void mark_near_limit(struct lg__state *state, const struct lg__os_memory 
     atomic_store(&state->memory_near_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* A kill that this process outlives was that of another one. */
+/* A kill that this process outlives hit another process. */
 static void outlive_kills(struct lg__state *state)
 {
     uint64_t cgroup, kills;
@@ -92,13 +93,13 @@ static void take_stacks(struct lg__host *host)
 
 static void report_near_limit(const struct lg__os_memory *memory)
 {
-    const lg_memory told = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
+    const lg_memory figures = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
     lg__host_log(&watched.session->host, LG_LEVEL_WARNING, "launchguard: memory is near its limit: %llu of %llu bytes, %u %%%s",
-                 (unsigned long long)memory->used, (unsigned long long)memory->limit, told.percent, memory->of_cgroup ? " of the cgroup" : "");
+                 (unsigned long long)memory->used, (unsigned long long)memory->limit, figures.percent, memory->of_cgroup ? " of the cgroup" : "");
     take_stacks(&watched.session->host);
-    lg__host_tell(&watched.session->host);
+    lg__host_hand_over(&watched.session->host);
     if (watched.callback)
-        watched.callback(&told, watched.user);
+        watched.callback(&figures, watched.user);
 }
 
 static void forget_near_limit(struct lg__state *state)
@@ -144,7 +145,7 @@ static void *watch_memory(void *argument)
                 forget_near_limit(host->run.state);
                 lg__host_log(host, LG_LEVEL_INFO, "launchguard: memory is no longer near its limit: %llu of %llu bytes",
                              (unsigned long long)memory.used, (unsigned long long)memory.limit);
-                lg__host_tell(host);
+                lg__host_hand_over(host);
             }
             if (!near && memory.used >= threshold / 4 * 3)
                 pause = PAUSE_NEAR_NS;

@@ -12,7 +12,7 @@
 #define KEEP_RUNS 32u
 #define KEEP_BYTES (UINT64_C(64) << 20)
 
-/* Also a role's: both become names of folders. */
+/* Checks an app_id or a role: both become names of folders. */
 static bool good_app_id(const char *id)
 {
     size_t size = strnlen(id, LG_NAME_MAX + 1);
@@ -109,8 +109,8 @@ static const char *from_environment(const char *name)
     return value && value[0] == '/' ? value : NULL;
 }
 
-/* The length of the default directory's path, or what snprintf() says of one that does not fit; 0:
- * none is known. */
+/* The length of the default directory's path, also where it does not fit, as of snprintf(); 0: none
+ * is known. */
 static int default_directory(const char *app_id, char *buffer, size_t size)
 {
     const char *path;

@@ -11,7 +11,8 @@
 #include "store/spool.h"
 #include "store/tally.h"
 
-/* A configuration that this version cannot read is that of another one, and wants reports too. */
+/* A configuration that this version cannot read belongs to another version, and asks for reports
+ * too. */
 static uint32_t read_ends(int spool)
 {
     char wrong[128];
@@ -34,7 +35,7 @@ struct lg__owed_reports lg__owed_reports_open(int runs)
     if (spool < 0)
         return nothing;
     struct lg__consent consent = lg__consent_read(spool);
-    bool withheld = !consent.given && consent.from_ordinal; /* nobody was asked: consent may come */
+    bool withheld = !consent.given && consent.from_ordinal; /* no decision yet: consent may come */
     if (withheld || lg__spool_is_off(spool)) {
         close(spool);
         return nothing;
@@ -99,7 +100,7 @@ bool lg__owed_reports_count(const struct lg__owed_reports *owed, const char *dir
                  lg_reader_fingerprint(reader, fingerprint) == LG_OK;
     lg_reader_close(reader);
     if (!known)
-        return true; /* it is gone, or another run's */
+        return true; /* the file is gone, or belongs to another run */
     parse_hex(fingerprint, row.fingerprint);
     parse_hex(run.uuid, row.uuid);
     row.first_ns = row.last_ns = run.wall_ns;

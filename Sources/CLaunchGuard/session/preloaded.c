@@ -10,13 +10,14 @@
 static lg_session *the_session;
 static const lg_options *the_options;
 
-/* What the last lg__preloaded_executes() did. Several threads that execute at once: one does. */
+/* Result of the last lg__preloaded_executes(). Where several threads execute at once, one of them
+ * does the work. */
 static struct {
     bool is_gone;     /* the run file was deleted */
     uint64_t primary; /* given back to the ledger; 0: none */
 } execution;
 
-/* By system call: a child of vfork() has all of our memory. */
+/* Process of the session, by system call: a child of vfork() has all of our memory. */
 static _Atomic pid_t owner;
 static pid_t forked_by; /* 0: the process was not forked since the program began */
 
@@ -25,9 +26,8 @@ static bool is_owner(void)
     return the_session && lg__os_pid() == atomic_load(&owner) && lg__session_check(the_session) == LG_OK;
 }
 
-/* A helper that did its work, or went on to execute a program, tells nothing, and many of them
- * would push out the runs that do. A child whose parent has gone is no helper: it is the
- * program. */
+/* The run of a helper that did its work, or executed a program, is worth nothing, and many of them
+ * would push out useful runs. A child whose parent has gone is no helper: it is the program. */
 static bool delete_helper(int status)
 {
     return status == 0 && forked_by && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
@@ -71,7 +71,8 @@ const char *lg__preloaded_message(void)
     return lg_session_message(the_session);
 }
 
-/* As long as the process lives, under whatever program, others would take it for the primary. */
+/* Without this others would take the process for the primary as long as it lives, whatever program
+ * it runs. */
 static void give_ledger_back(struct lg__host *host)
 {
     execution.primary = host->counts ? atomic_exchange(&host->ledger.hot->primary, 0) : 0;

@@ -1,5 +1,5 @@
-/* A session in a program that does not know of it: what the program does instead of the calls of a
- * program that does. One a process image; each forked child goes on with one of its own. */
+/* The session of a program that does not know of LaunchGuard: events of the program replace the
+ * calls of the API. A process image has one; each forked child goes on with one of its own. */
 #ifndef LG_SESSION_PRELOADED_H
 #define LG_SESSION_PRELOADED_H
 
@@ -14,14 +14,15 @@ lg_session *lg__preloaded_session(void);
 /* As lg_session_message(). */
 const char *lg__preloaded_message(void);
 
-/* Before the process ends with this status other than by exit(), on any thread. The run says so.
- * false: this process has no session, as a child of vfork(), which runs in the memory of one that
- * has. Handler. */
+/* Called on any thread before the process ends with this status other than by exit(). The run notes
+ * the end. false: this process has no session, for example a child of vfork(), which runs in the
+ * memory of a process that has one. Handler. */
 bool lg__preloaded_leaves(int status);
-/* Before the process executes another program. The run says so, or goes: that of a forked child
- * tells nothing. Otherwise as lg__preloaded_leaves(). */
+/* Called before the process executes another program. The run notes that; the run of a forked child
+ * is deleted instead, as it is worth nothing. Otherwise as lg__preloaded_leaves(). */
 bool lg__preloaded_executes(void);
-/* After one that returned true: the process did neither. errno stays as it is. */
+/* After one of these calls returned true, the process neither ended nor executed: undo the call.
+ * errno stays as it is. */
 void lg__preloaded_goes_on(void);
 
 #endif

@@ -32,7 +32,7 @@ static void stored_policy(const struct lg__ledger_context *context, struct lg__p
     ret_policy->shadow = (context->flags & LG__CONTEXT_SHADOW) != 0;
 }
 
-/* What options do not say: the tasks and repairs of the last launch. */
+/* Add the tasks and repairs of the last launch, which options do not contain. */
 static void add_program(const struct lg__ledger_context *context, bool leave_out_suspects, struct lg__policy *policy)
 {
     policy->skippable = (context->flags & LG__CONTEXT_SKIPPABLE) != 0;
@@ -72,7 +72,7 @@ static void as_it_is(const struct lg__ledger_context *context, const struct lg__
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     lg__reader_context_info(context, ret_info);
     ret_info->status = lg__decide_status(context);
-    /* The run file has it first. */
+    /* The run file has the phase first. */
     if (of_run && of_run->phase == LG_PHASE_FINISHED)
         ret_info->status = LG_LAUNCH_NORMAL;
 }

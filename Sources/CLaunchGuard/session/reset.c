@@ -11,7 +11,7 @@
 #include "os/os.h"
 #include "session/session.h"
 
-/* Nothing is made where there is no ledger, and nothing kept aside where it cannot be read. */
+/* Make no ledger where there is none, and keep no unreadable ledger aside. */
 static lg_status look(const char *path, lg_ledger_info *ret_info)
 {
     lg_reader *reader;

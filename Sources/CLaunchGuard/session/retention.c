@@ -2,8 +2,8 @@
  * takes its file; only every sixteenth start or so looks at all runs. A start that finds the file
  * system full deletes the oldest ones until there is room.
  *
- * A run that delivery still owes a report gives way behind all others, only for want of bytes, and
- * is counted in the tally of the spool: no report is lost without a word. */
+ * A run that delivery still owes a report gives way after all others, only for want of bytes, and
+ * is counted in the tally of the spool: no report is lost unnoticed. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #include "session/owed_reports.h"
 #include "session/session.h"
 
-/* More files than this in one directory are dealt with at the next starts. */
+/* Where a directory has more files than this, the next starts handle the rest. */
 #define FILES_MAX 65536u
 
-/* All runs are looked at after this many starts at the latest: those of processes that did not hold
- * the ledger, and what a start that died has left, go then. */
+/* After this many starts at the latest a start looks at all runs: those of processes that did not
+ * hold the ledger, and remains of a start that died, are deleted then. */
 #define LIST_STARTS 256u
 
 /* All runs together take no more than this part of their file system. */
@@ -73,8 +73,8 @@ static bool delete_run(int directory, const char *name)
     return !is_living(directory, name) && (unlinkat(directory, name, 0) == 0 || errno == ENOENT);
 }
 
-/* Delete a run that a report is owed of, and count it. A start that dies in between finds the run
- * again, and does not count it twice. */
+/* Delete a run that delivery owes a report, and count it. A start that dies in between finds the
+ * run again, and does not count it twice. */
 static bool give_way(const struct lg_session *session, const struct lg__owed_reports *owed, const char *name)
 {
     bool is_owed = lg__owed_reports_is(owed, session->host.directory, name);
@@ -205,8 +205,8 @@ static bool is_last_owed(const struct lg_session *session, const struct lg__owed
     return lg__owed_reports_is(owed, session->host.directory, name);
 }
 
-/* Where its file could not be used. An owed run gives way for want of bytes, and while all runs
- * since the list are owed too. false: the list says no more. */
+/* Delete the run that the list names, whose file could not be used. An owed run gives way for want
+ * of bytes, and while all runs since the list are owed too. false: the list does not help. */
 static bool delete_listed(const struct lg_session *session)
 {
     char name[LG__RUN_NAME_BYTES];
@@ -220,7 +220,7 @@ static bool delete_listed(const struct lg_session *session)
     return valid && !(is_owed && are_too_large(session));
 }
 
-/* The part of a name behind the ordinal. */
+/* The part of a name after the ordinal. */
 static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
 {
     const char *at = strchr(name, '-') + 1;
@@ -283,7 +283,7 @@ static void list_oldest(struct lg_session *session, const struct kept *kept)
             bytes -= file->size;
             listed++;
         }
-        /* what the owed ones take is measured when one of them is to give way */
+        /* the size of the owed runs is measured when one of them has to give way */
         if (bytes > most && !kept->owed)
             break;
     }
@@ -310,7 +310,7 @@ static void list_kept(struct lg_session *session, const uint64_t firsts[LG__CONT
     free(ordered);
 }
 
-/* A crashed process could not give back what its file did not need. A clean one has. */
+/* A crashed process could not give unused blocks of its file back. A clean one has. */
 static void trim_last(const struct lg_session *session)
 {
     const struct lg__ledger_payload *payload = &session->host.ledger.payload;
@@ -349,7 +349,8 @@ static void delete_chosen(const struct lg_session *session, const struct lg__owe
         }
 }
 
-/* Also one that has closed all descriptors, as a daemon does, and the lock with them. */
+/* The process of a run lives, also one that closed all descriptors, and the lock with them, as a
+ * daemon does. */
 static bool has_process(const struct lg_session *session, const char *name)
 {
     char path[4096 + 96];
@@ -375,8 +376,8 @@ static uint32_t drop_living(const struct lg_session *session, struct run_file *f
     return ended;
 }
 
-/* Of a process that does not hold the ledger: the run of the one that does is not to go. Most of
- * these look at nothing. */
+/* A process that does not hold the ledger applies retention at one of so many starts. It never
+ * deletes the run of the process that holds the ledger. */
 #define SECONDARY_STARTS 16u
 
 static void apply_beside_primary(const struct lg_session *session)

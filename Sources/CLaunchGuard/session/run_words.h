@@ -1,4 +1,4 @@
-/* What another process writes into a run file: single words of its state. See foreign_file.h. */
+/* Writes of another process into a run file: single words of its state. See foreign_file.h. */
 #ifndef LG_SESSION_RUN_WORDS_H
 #define LG_SESSION_RUN_WORDS_H
 

@@ -69,6 +69,6 @@ lg_status lg_launch_prepare(lg_session *session, const char *context, const lg_l
     if (!session || !ret_launch)
         return LG_ERR_ARGUMENT;
     lg_status status = lg__setup_launch(&session->host, context, options, ret_launch);
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     return status;
 }

@@ -7,8 +7,8 @@
  * work with one folder below belongs into that folder. Nothing in the folders below includes a
  * header of this one.
  *
- * Inside, arrows point down as well: start.c, stop.c and simulate.c; then watch.c, what the watch
- * thread does; then the watchers that it calls (heartbeats, job_deadlines, memory_watch, limits),
+ * Inside, arrows point down as well: start.c, stop.c and simulate.c; then watch.c, the work of the
+ * watch thread; then the watchers that it calls (heartbeats, job_deadlines, memory_watch, limits),
  * which wake it by launch/wake.c and do not know it; at the bottom session.c and the options. */
 #ifndef LG_SESSION_H
 #define LG_SESSION_H
@@ -22,10 +22,10 @@
 struct lg__cpu_look {
     uint64_t at_ns; /* CLOCK_MONOTONIC; 0: there was none */
     uint64_t used_ns, pause_ns;
-    bool told; /* there is a breadcrumb */
+    bool logged; /* there is a breadcrumb */
 };
 
-/* What a session does in a program that does not know of it. */
+/* The session of a program that does not know of LaunchGuard. */
 struct lg__preloaded {
     void (*leaves)(int status); /* before _exit() ends the process, on any thread. Handler. */
     void (*forked)(void); /* in a forked child, whose session is closed: starts one of its own */
@@ -53,11 +53,11 @@ struct lg_session {
     _Atomic(const _Atomic uint32_t *) open;
 };
 
-/* start.c: lg_start() in a program that does not know of it. Each forked child has a session of its
- * own; no thread is made until there is a crash; SIGPIPE is no crash. */
+/* start.c: lg_start() for a program that does not know of LaunchGuard. Each forked child has a
+ * session of its own; no thread is made until there is a crash; SIGPIPE is no crash. */
 lg_status lg__start_preloaded(const lg_options *options, const struct lg__preloaded *preloaded, lg_session **ret_session);
-/* start.c: in a forked child, or where the run of one was given up: close the session. That of a
- * preloaded session begins anew. */
+/* start.c: in a forked child, or in a child that gave its run up: close the session. A preloaded
+ * session begins anew. */
 void lg__start_in_child(void);
 
 /* options.c: check the options and copy them into the session, with defaults. */
@@ -68,7 +68,8 @@ lg_status lg__options_directory(struct lg_session *session, const lg_options *op
  * false: there can be none, and the problem is noted. */
 bool lg__options_own_folder(struct lg_session *session);
 
-/* system.c: store what the run begins on. `cgroups` is the text of lg__os_cgroups(), or "". */
+/* system.c: store the system that the run begins on. `cgroups` is the text of lg__os_cgroups(), or
+ * "". */
 void lg__system_take(struct lg_session *session, const char *cgroups);
 
 /* ---- start_faults.c: LaunchGuard must not be the reason why a program does not start ---- */
@@ -79,10 +80,10 @@ bool lg__start_faults_begin(struct lg__host *host, const struct lg__identity *id
 bool lg__start_faults_fault(int signal, siginfo_t *info, void *ucontext);
 /* The start is complete: it is trusted again. */
 void lg__start_faults_end(void);
-/* The start failed with an error code, and has thus neither faulted nor completed. */
+/* The start failed with an error code: it has neither faulted nor completed. */
 void lg__start_faults_survived(void);
 
-/* watch.c: from now on the session can be watched. Returns what the watch thread does. */
+/* watch.c: from now on the session can be watched. Returns the function of the watch thread. */
 void (*lg__watch_start(struct lg_session *session))(void);
 
 /* stderr_thread.c: keep the end of standard error. */
@@ -92,21 +93,22 @@ void lg__stderr_thread_start(struct lg_session *session);
  * record has a stack that means something. Handler. */
 bool lg__signal_redirect(int signal, siginfo_t *info, void *ucontext);
 
-/* last_run.c: put into the outbox how the last run ended, where that was no clean end. */
+/* last_run.c: put the end of the last run into the outbox, unless it was clean. */
 void lg__last_run_say(struct lg__host *host);
 
-/* guards.c: the guards are off, and the thread that tells their events ends. */
+/* guards.c: the guards are off, and the thread that reports their events ends. */
 void lg__guards_stop(void);
-/* Tell, on the calling thread, what they have not told yet. */
+/* Report the remaining events of guards on the calling thread. */
 void lg__guards_tell(void);
 
-/* log_thread.c: a thread of libc hands over what the watch thread says, where the program has a
- * logger. There is a thread from the first call on. */
+/* log_thread.c: a libc thread hands over the breadcrumbs of the watch thread, where the program has
+ * a logger. There is a thread from the first call on. */
 void lg__log_thread_want(struct lg_session *session);
-/* There is something to hand over, or nothing more. On any thread. */
+/* A breadcrumb waits to be handed over, or no more will come. On any thread. */
 void lg__log_thread_wake(void);
 
-/* limits.c: the process forked. During a launch that is noted for a tenth of a second. */
+/* limits.c: the process forked. During a launch the run file notes the fork for a tenth of a
+ * second. */
 void lg__limits_forked(struct lg_session *session);
 /* limits.c: note that a program that was asked to end, or forked, lives on, and that its CPU time
  * is about to reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the
@@ -117,20 +119,20 @@ uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
  * lg_session. */
 void lg__stop_at_exit(int code, void *session);
 
-/* witness_wait.c: before the last run is classified: wait, for 20 ms at most, where a living agent
- * is about to say how that run ended, and nothing else says so. */
+/* witness_wait.c: called before the last run is classified. Waits, for 20 ms at most, where a
+ * living agent is about to store how that run ended, and nothing else shows it. */
 void lg__witness_wait(const struct lg_session *session);
 
 /* retention.c. The name of the ended run that gives way to this one; its file can be used for this
  * run. false: none is known. */
 bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES]);
-/* Delete the oldest ended runs beyond what is to be kept, and list those that the next starts may
- * use. Most starts find a list and do nothing here. The last run gives back what it did not use. */
+/* Delete the oldest ended runs beyond the limits, and list the runs whose files the next starts may
+ * use. Most starts find a list and do nothing here. The last run gives its unused blocks back. */
 void lg__retention_apply(struct lg_session *session);
-/* Before the last run is classified: delete the oldest ended run, but not that one. `firsts_too`:
- * the first run of a streak goes as well. false: there is none. */
+/* Delete the oldest ended run, except the last run, which is not classified yet. `firsts_too`: also
+ * the first run of a streak. false: there is none. */
 bool lg__retention_make_room(const struct lg_session *session, bool firsts_too);
-/* All ended runs give back what they did not use. */
+/* All ended runs give their unused blocks back. */
 void lg__retention_trim(const struct lg_session *session);
 
 /* ---- disk_space.c: the files, also where their file system is full ---- */
@@ -148,9 +150,9 @@ lg_status lg__session_check(const struct lg_session *session);
 /* Whether a launch is under way. Handler. */
 bool lg__session_launching(const struct lg_session *session);
 
-/* ---- heartbeats.c, job_deadlines.c: what is expected of a program that lives ---- */
+/* ---- heartbeats.c, job_deadlines.c: duties of a living program ---- */
 
-/* Before the first heartbeat can come. */
+/* Called before the first heartbeat can come. */
 void lg__heartbeats_prepare(struct lg_session *session);
 /* For the watch thread: look at all of them, now. Returns the nanoseconds that the thread may
  * sleep; LG__NEVER: without a limit. */
@@ -158,11 +160,11 @@ uint64_t lg__heartbeats_look(struct lg_session *session);
 uint64_t lg__job_deadlines_look(struct lg_session *session);
 /* memory_watch.c: take the snapshot that lg_memory_watch() waits for. */
 uint64_t lg__memory_watch_look(struct lg_session *session);
-/* The calling thread waits by our doing: its heartbeat pauses, and goes on with the second call,
- * which gets what the first one returned. */
+/* The calling thread waits in a call of ours: its heartbeat pauses, and goes on with the second
+ * call, which gets the result of the first one. */
 bool lg__heartbeats_hold(struct lg_session *session);
 void lg__heartbeats_go_on(struct lg_session *session, bool beats);
-/* Threads with a heartbeat that ended without a word. */
+/* Number of threads that ended without giving their heartbeat back. */
 void lg__heartbeats_check(struct lg_session *session);
 
 /* Whether lg__session_check() says LG_OK, for frequent callers. Signals: safe. */

@@ -1,4 +1,4 @@
-/* Start and fork: the part that sees all layers. */
+/* Start and fork: the only part that knows all layers. */
 #include "session/session.h"
 
 #include <errno.h>
@@ -241,7 +241,8 @@ static void register_once(void)
     pthread_atfork(NULL, session_in_parent, lg__start_in_child);
 }
 
-/* Not while a witness stores how that run ended: it comes before, or is told that it comes late. */
+/* Wait for a witness that stores how that run ended. A witness that comes later learns that it is
+ * late. */
 static void account_last_run(struct lg_session *session, const struct lg__identity *identity)
 {
     lg__witness_wait(session);
@@ -277,14 +278,15 @@ static lg_level level_of(const struct lg_session *session, lg_status status)
     return status == LG_ERR_SECONDARY ? LG_LEVEL_NOTICE : LG_LEVEL_WARNING;
 }
 
-/* What the start has said, once it is over: a crash of on_log is none of LaunchGuard's. */
+/* Hand the messages of the start to on_log once the start is over: a crash of on_log is then no
+ * crash inside LaunchGuard. */
 static void tell_start(struct lg_session *session, const lg_options *options, lg_status status)
 {
     struct lg__host *host = &session->host;
     const int error = errno;
     if (options->on_log && status != LG_OK)
         options->on_log(level_of(session, status), LG__OUTBOX_CATEGORY, host->problem.message, options->log_user);
-    lg__host_tell(host);
+    lg__host_hand_over(host);
     errno = error;
 }
 
@@ -329,7 +331,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *giv
     if (session->keep_first && session->capture != LG_CAPTURE_NONE && !lg__capture_keeps_first())
         lg__host_log(host, LG_LEVEL_WARNING, "keep_first: the static library cannot keep first place; a later handler replaces that of LaunchGuard");
     lg__retention_apply(session);
-    if (session->preloaded) { /* the program may close what it does not know */
+    if (session->preloaded) { /* the program may close descriptors that it does not know */
         close(session->runs_directory);
         session->runs_directory = -1;
     }

@@ -42,7 +42,7 @@ static bool is_long_ago(uint64_t wall_ns)
     return (now > wall_ns ? now - wall_ns : wall_ns - now) >= LONG_AGO_NS;
 }
 
-/* The version that the ledger names is that of the last start which got so far as to count. */
+/* The ledger names the version of the last start that got as far as counting. */
 static uint32_t hash_of(const struct lg__identity *identity)
 {
     return lg__crc32c(lg__crc32c(0, identity->app_version, sizeof identity->app_version), identity->build_id, identity->build_id_size);
@@ -87,7 +87,8 @@ bool lg__start_faults_fault(int signal, siginfo_t *info, void *ucontext)
 {
     (void)ucontext;
     struct lg__hot *hot = atomic_load(&hot_of_start);
-    /* Not what another process sent, and not the program's own crash on another thread. */
+    /* A signal from another process does not count, nor the program's own crash on another
+     * thread. */
     bool sent = info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__os_pid());
     if (!hot || !is_crash(signal) || sent || atomic_load(&starting_tid) != lg__os_tid())
         return false;

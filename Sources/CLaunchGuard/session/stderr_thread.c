@@ -20,8 +20,8 @@ static int add_tls(struct dl_phdr_info *info, size_t size, void *argument)
     return 0;
 }
 
-/* The program's signals are not for this thread: all are blocked. libc takes the thread-local data
- * of the program and its libraries from the stack, which they may be larger than. */
+/* The thread blocks all signals, which belong to the program. libc takes the thread-local data of
+ * the program and its libraries from the stack, and they may be larger than the stack. */
 static bool start_thread(void *(*function)(void *))
 {
     lg__os_first_thread_note();
@@ -42,8 +42,8 @@ static bool start_thread(void *(*function)(void *))
     return error == 0;
 }
 
-/* futex: the thread is exempt. Until then a crash would ask it as one of the program's, and wait
- * for the words that it has to copy, while it stands still for the crash. */
+/* futex: the thread is exempt. Before that, a crash would ask the thread as one of the program's:
+ * the thread would stand still, while the crash waits for the text that the thread has to copy. */
 static _Atomic uint32_t thread_is_exempt;
 /* A start waits for that no longer. */
 #define BEGIN_NS LG_PATIENCE(UINT64_C(1000000000))

@@ -1,11 +1,11 @@
-/* The ends that the program itself brings about: stop, exit(), and an end that it announces. */
+/* Ends by the program itself: lg_stop(), exit(), and an announced end. */
 #include "capture/capture.h"
 #include "launchguard/simulate.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "session/session.h"
 
-/* exit() waits this long for what was written to standard error, where that goes through a pipe. */
+/* exit() waits this long for text on standard error, where that goes through a pipe. */
 #define TAIL_WAIT_NS LG_PATIENCE(UINT64_C(1000000000))
 
 static void mark_end(struct lg_session *session, enum lg__ended how, int code)
@@ -27,7 +27,8 @@ void lg__stop_at_exit(int code, void *argument)
             lg__clean_end_note(&session->host);
         else
             lg__clean_end_take_back(&session->host);
-        /* what comes while an empty piece of the file is given back is lost with it */
+        /* an entry that comes while an empty piece of the file is given back is lost with the
+         * piece */
         lg__tail_settle(TAIL_WAIT_NS);
         if (!session->preloaded || !session->preloaded->ended(code))
             lg__map_trim(&session->host.run.map);
@@ -58,7 +59,7 @@ lg_status lg_stop(lg_session *session)
     lg__capture_exits();
     mark_end(session, LG__ENDED_STOP, 0);
     lg__terminate_launches(&session->host);
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     stop_guards();
     lg__outbox_close(session->host.run.ring.outbox);
     pthread_mutex_lock(&session->host.lock);
@@ -79,7 +80,7 @@ lg_status lg_stop(lg_session *session)
     return LG_OK;
 }
 
-/* The last word counts: a program that ends may still think better of it and start again. */
+/* The last call counts: a program that ends may still decide to restart. */
 static lg_status announce(lg_session *session, enum lg__announced what)
 {
     if (!session)

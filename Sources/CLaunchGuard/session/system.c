@@ -1,4 +1,4 @@
-/* What the run began on, for its report: the system may be another one when the report is read. */
+/* The system that the run began on, for its report: a report may be read on another system. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -68,7 +68,7 @@ static void take_unit(struct lg__system *system, const char *cgroups)
         lg__os_hex_id(invocation, strnlen(invocation, 33), system->invocation);
 }
 
-/* A unit says more than the name of a parent, which costs a file. */
+/* A unit is worth more than the name of the parent, which costs a file. */
 static void take_parent(struct lg__system *system, bool is_proc_ours)
 {
     system->parent_pid = getppid();

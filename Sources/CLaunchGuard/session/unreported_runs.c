@@ -1,4 +1,4 @@
-/* The runs that nobody was told of, for a program that looks by itself. */
+/* The runs that the program has not learned of, for a program that asks by itself. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What the watch thread does: the thread looks at crashes whose fate is open, and at all that is
- * expected of the program. There is a thread only while there is something to look at. */
+/* The watch thread looks at crashes whose fate is open, at heartbeats, deadlines and limits. It
+ * exists only while there is something to look at. */
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -17,13 +17,13 @@
 /* While a crash is under way the thread looks at least this often. */
 #define CRASH_NS UINT64_C(1000000000)
 
-/* The kernel may end the program's threads one by one, as a sandbox does: it looks this often
- * whether any is left. */
+/* The kernel may end the program's threads one by one, as a sandbox does: the watch thread looks
+ * this often whether any is left. */
 #define ALONE_NS UINT64_C(1000000000)
 
 static struct lg_session *watched_session;
 
-/* Look at all that is expected of the program. Returns the nanoseconds until the next look. */
+/* Look at heartbeats, deadlines and limits. Returns the nanoseconds until the next look. */
 static uint64_t look_around(struct lg_session *session)
 {
     if (atomic_load(&session->host.closed))
@@ -53,7 +53,7 @@ static struct rights own_rights(uint64_t now)
     return (struct rights){ has_any ? lg__capture_rights(lg__os_tid()) : 0, now + RIGHTS_NS };
 }
 
-/* Returns the nanoseconds until the next look; 0: they have changed. */
+/* Returns the nanoseconds until the next look; 0: the rights have changed. */
 static uint64_t look_at_rights(struct rights *rights, uint64_t now)
 {
     if (!rights->own)
@@ -83,7 +83,7 @@ static void watch(void)
             next = now + pause;
         }
         atomic_store(&session->host.sleeps_until_ns, LG__NEVER);
-        if (lg__capture_busy()) { /* a crash waits for nothing of what follows */
+        if (lg__capture_busy()) { /* a crash must not wait for the rest */
             sleep = sleep < CRASH_NS ? sleep : CRASH_NS;
         } else {
             const bool open = sleep != LG__NEVER; /* nothing else looks at that crash */

@@ -1,7 +1,7 @@
 /* lg_witness(): a supervisor stores the wait status of a process that it has waited for.
  *
- * The files are those of another process: see foreign_file.h. Nothing is written but the two fields
- * of the witness and the word by which the ledger tells a clean end. */
+ * The files are those of another process: see foreign_file.h. A witness writes its two fields and
+ * the word of the ledger for a clean end, nothing else. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -15,27 +15,27 @@
 #include "store/crc32c.h"
 #include "store/run.h"
 
-/* The ledger may tell a clean end of the run, which the wait status is to replace. A ledger that no
- * start uses tells nothing. */
+/* Take back a clean end of the run in the ledger, which the wait status replaces. A ledger that no
+ * start uses has none. */
 static lg_status withdraw_clean_end(int runs, uint64_t ordinal)
 {
     struct lg__header header;
     struct lg__foreign_file ledger;
-    uint64_t told = 0;
+    uint64_t noted = 0;
     lg_status status = lg__foreign_file_open(runs, "../ledger.lg", &ledger);
     if (status != LG_OK)
         return status == LG_ERR_NOT_FOUND || status == LG_ERR_LINK || status == LG_ERR_DAMAGED || status == LG_ERR_OWNER ? LG_OK : status;
     if (lg__foreign_file_header(&ledger, LG__MAGIC_LEDGER, LG__LEDGER_MAJOR, &header) == LG_OK) {
         const struct lg__section *hot = lg__foreign_file_section(&ledger, &header, LG__SECTION_HOT, sizeof(struct lg__hot));
         uint64_t at = hot ? hot->offset + offsetof(struct lg__hot, clean_end.ordinal) : 0;
-        if (hot && lg__foreign_file_read(&ledger, at, &told, sizeof told) && told == ordinal)
-            lg__foreign_file_write(&ledger, at, &(uint64_t){ 0 }, sizeof told);
+        if (hot && lg__foreign_file_read(&ledger, at, &noted, sizeof noted) && noted == ordinal)
+            lg__foreign_file_write(&ledger, at, &(uint64_t){ 0 }, sizeof noted);
     }
     lg__foreign_file_close(&ledger);
     return LG_OK;
 }
 
-/* A later start has said in the ledger how the run ended. Secondary runs are in no ledger. */
+/* A later start has stored the end of the run in the ledger. Secondary runs are in no ledger. */
 static bool is_classified(const char *state_directory, const struct lg__witnessed_run *found)
 {
     char path[4096 + 96];
@@ -82,8 +82,8 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
     if (status == LG_OK && found.info.alive)
         status = LG_ERR_STATE;
     struct lg__run_words words;
-    /* The lock keeps two witnesses apart, and the next start away while it classifies the run. It
-     * goes with the descriptor. */
+    /* The lock excludes a second witness, and the next start while it classifies the run. The lock
+     * ends with the descriptor. */
     if (status == LG_OK && !lg__map_flock(runs, LOCK_EX))
         status = LG_ERR_SYSTEM;
     if (status == LG_OK && (status = lg__run_words_open(runs, found.name, found.info.uuid, &words)) == LG_OK) {

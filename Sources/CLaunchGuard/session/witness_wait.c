@@ -1,9 +1,9 @@
-/* The one wait of a start: for an agent that is about to store how the last run ended.
+/* The only wait of a start: for an agent that is about to store how the last run ended.
  *
- * The agent learns of the end when the program's parent does, and the parent may start the program
- * again at once. The end would be unknown then, and the word of the agent would come too late: a
- * run is classified once. Where no agent is at work the start opens one folder, which is not there,
- * and waits for nothing. */
+ * The agent learns of the end at the same time as the program's parent, which may start the program
+ * again at once. Without the wait the end would be unknown, and the status from the agent would
+ * come too late: a run is classified once. Without a working agent the start tries to open one
+ * folder, which is not there, and waits for nothing. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
@@ -17,7 +17,7 @@
 #define WAIT_NS LG_PATIENCE(UINT64_C(20000000))
 #define TURN_NS 1000000L
 
-/* The process has ended, an agent waits for it, and its word is missing. */
+/* The process has ended, an agent waited for it, and has not stored the status yet. */
 static bool is_missing(lg_reader *reader)
 {
     lg_run_info run;
@@ -50,7 +50,7 @@ void lg__witness_wait(const struct lg_session *session)
     lg__run_name(last, payload->last_uuid, name);
     snprintf(path, sizeof path, "%s/runs/%s", session->host.directory, name);
     if (lg__spool_agent_lives(spool) && lg_reader_open(path, &reader) == LG_OK) {
-        /* A record, or a mark of the program, is more than a witness could say. */
+        /* A record, or a mark of the program, is stronger than a witness. */
         if (is_missing(reader) && lg_reader_verdict(reader, &verdict) == LG_OK && verdict.end == LG_END_UNKNOWN)
             wait_for(reader, spool);
         lg_reader_close(reader);

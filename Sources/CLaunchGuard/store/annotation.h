@@ -9,7 +9,7 @@
 
 #define LG__ANNOTATION_KEY_WORDS (LG__NAME_BYTES / sizeof(uint64_t))
 
-/* A key as the writers compare it: what is behind its end is zero. */
+/* A key as the writers compare it: the bytes after its end are zero. */
 struct lg__annotation_key {
     uint64_t words[LG__ANNOTATION_KEY_WORDS];
 };
@@ -35,7 +35,7 @@ struct lg__annotation_writer {
 /* Make a key. False: it is empty, or longer than LG_ANNOTATION_KEY_MAX bytes. Handler. */
 bool lg__annotation_key(const char *text, struct lg__annotation_key *ret_key);
 
-/* Set the value of a key, cut to what fits; NULL takes the key away, its redaction excepted. LG_OK;
+/* Set the value of a key, cut to fit; NULL removes the key, but not its redaction. LG_OK;
  * LG_ERR_LIMIT: no slot is free, or writers that stand still for ever have all the values.
  * Handler. */
 lg_status lg__annotation_put(const struct lg__annotation_writer *writer, const struct lg__annotation_key *key, const char *value);

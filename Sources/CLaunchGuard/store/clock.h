@@ -58,12 +58,12 @@ void lg__clock_give_up(struct lg__clock *clock);
 /* Nanoseconds from the base of a ring's header to a count, by its line. */
 uint64_t lg__clock_line(const struct lg__ring_header *header, uint64_t count);
 
-/* Whether a later point can be one of the clock of this header: behind its base, and within a
+/* Whether a later point can belong to the clock of this header: after its base, and within a
  * sixteenth of its line. */
 bool lg__clock_fits(const struct lg__ring_header *header, struct lg__clock_point later);
 
-/* Before the first entry of a thread of the program: what others write behind one of its entries
- * sees that it writes. Handler. */
+/* Called before the first entry of a program's thread: threads that write after one of its entries
+ * then know that it writes. Handler. */
 static inline void lg__clock_writer(struct lg__clock *clock, int32_t tid)
 {
     int32_t only = atomic_load_explicit(&clock->only, memory_order_relaxed);

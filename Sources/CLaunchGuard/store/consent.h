@@ -12,7 +12,7 @@ struct lg__consent {
     uint64_t from_ordinal; /* runs before this one are never sent */
 };
 
-/* Without the file, or with a damaged one: not given. */
+/* Without the file, or with a damaged one, consent is not given. */
 struct lg__consent lg__consent_read(int spool);
 lg_status lg__consent_write(int spool, const struct lg__consent *consent, bool durable);
 

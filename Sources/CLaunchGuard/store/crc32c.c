@@ -4,7 +4,7 @@
 
 LG__NOT_INSTRUMENTED_BEGIN
 
-/* One nibble at a time: 16 entries are enough where the CPU's instruction is missing, and need no
+/* The table for CPUs without the instruction takes one nibble at a time: 16 entries need no
  * initialisation. */
 static uint32_t by_table(uint32_t crc, const void *bytes, size_t size)
 {

@@ -21,8 +21,8 @@ void lg__crc32c_init(void);
 /* Whether the CPU has the instruction; false before lg__crc32c_init(). */
 extern _Atomic bool lg__crc32c_by_cpu;
 
-/* Copy, and go on with a checksum of what was copied, also while another thread changes it. Only if
- * lg__crc32c_by_cpu; without the inversions at start and end. */
+/* Copy, and continue a checksum over the copied bytes, also while another thread changes the
+ * source. Only if lg__crc32c_by_cpu; without the inversions at start and end. */
 static inline __attribute__((always_inline)) uint64_t lg__crc32c_copy(uint64_t crc, uint8_t *to, const void *from, size_t size)
 {
     const uint8_t *byte = from;

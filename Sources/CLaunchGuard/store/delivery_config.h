@@ -25,8 +25,8 @@ struct lg__delivery_config {
 /* Returns the bytes of the text; 0: it does not fit, or a value holds a line break. */
 size_t lg__delivery_config_format(const struct lg__delivery_config *config, char *buffer, size_t room);
 
-/* false: not such a text, of a newer version, or a value is wrong; `ret_wrong` says which, for a
- * person. Unknown keys are skipped. */
+/* false: the text is no configuration, is of a newer version, or has a wrong value; `ret_wrong`
+ * says which, for a person. Unknown keys are skipped. */
 bool lg__delivery_config_parse(const char *text, struct lg__delivery_config *ret_config, char ret_wrong[128]);
 
 /* Whether a run with this end becomes a report. `launching`: a launch was under way. */

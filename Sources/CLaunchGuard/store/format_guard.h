@@ -17,7 +17,7 @@ struct lg__guard_field {
 };
 static_assert(sizeof(struct lg__guard_field) == 128, "FORMAT.md, guards");
 
-/* What is behind `commit` is that of the first event, written once; the counts are always
+/* The fields after `commit` describe the first event and are written once; the counts are always
  * current. */
 struct lg__guard_site {
     /* address, and class in the upper 8 bits; 0: free; of the first site: never set */
@@ -27,7 +27,7 @@ struct lg__guard_site {
     _Atomic uint64_t last_ns;  /* CLOCK_MONOTONIC of the last one */
     _Atomic uint32_t action;   /* lg_guard_action of the last one */
     _Atomic uint32_t commit;   /* LG__COMMIT_GUARD when the rest is whole, written last */
-    uint32_t crc;              /* CRC-32C of all bytes behind it */
+    uint32_t crc;              /* CRC-32C of all bytes after it */
     uint32_t guard_class;      /* lg_guard_class */
     uint64_t first_ns;         /* CLOCK_MONOTONIC of the first event */
     int32_t tid;

@@ -86,10 +86,10 @@ static_assert(offsetof(struct lg__hot, clean_end) == 456, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, faults) == 496, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
-/* ---- Ledger: behind the hot page's section, in the same page, for starts alone ---- */
+/* ---- Ledger: after the hot page's section, in the same page, for starts alone ---- */
 
-/* What a start found in files of the machine, so that the next starts need not open them. It counts
- * while the machine runs and os-release(5) stays the same. */
+/* Facts that a start found in files of the machine, so that the next starts need not open them.
+ * They count while the machine runs and os-release(5) stays the same. */
 struct lg__found_machine {
     uint32_t crc; /* CRC-32C of boot_id to machine */
     uint32_t reserved;
@@ -216,7 +216,7 @@ struct lg__ledger_run {
     uint32_t events[LG__CONTEXTS]; /* LG_EVENT_*, of contexts[i] */
     /* bit i: the end would have counted in a launch of contexts[i], and was in none */
     uint32_t late;
-    uint32_t told; /* 1: the program was told of the run */
+    uint32_t told; /* 1: the program has learned of the run */
     char reason[LG__REASON_BYTES]; /* of the first context that has one */
     uint32_t degraded; /* 1: guards survived faults in it */
 };

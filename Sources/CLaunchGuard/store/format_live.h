@@ -61,7 +61,7 @@ struct lg__snapshot {
     uint32_t slot_count; /* the same */
     /* LG__COMMIT_SNAPSHOT when the part up to `counted` is whole, written last */
     _Atomic uint32_t commit;
-    uint32_t crc;            /* CRC-32C of the bytes behind it up to `counted` */
+    uint32_t crc;            /* CRC-32C of the bytes after it up to `counted` */
     uint32_t kind;           /* lg_snapshot_kind */
     uint32_t sequence;       /* from 1, of all kinds together */
     int32_t tid;             /* thread that hangs, or that began the job; 0: none */
@@ -74,7 +74,7 @@ struct lg__snapshot {
     uint8_t reserved1[16];
     /* LG__COMMIT_COUNTS when the part up to `resolved_ns` is whole, written last */
     _Atomic uint32_t counted;
-    uint32_t counts_crc;      /* CRC-32C of the bytes behind it up to `resolved_ns` */
+    uint32_t counts_crc;      /* CRC-32C of the bytes after it up to `resolved_ns` */
     uint32_t listed;          /* threads besides those of LaunchGuard */
     uint32_t captured, masked, silent, omitted;
     int32_t error;            /* errno of the listing; 0: it is complete */

@@ -131,7 +131,7 @@ static_assert(sizeof(struct lg__crash_context) == 944, "FORMAT.md, record");
     X(LG__WALK_NOT_READY, 6, "the module table was not ready") \
     X(LG__WALK_RECRASH, 7, "the walk itself crashed") \
     X(LG__WALK_FAILED, 8, "the unwinder gave up") \
-    X(LG__WALK_NO_CALL, 9, "the next return address is not behind a call")
+    X(LG__WALK_NO_CALL, 9, "the next return address is not after a call")
 
 enum lg__walk {
 #define LG__WALK_ENUM(identifier, value, sentence) identifier = value,
@@ -160,7 +160,7 @@ struct lg__function {
 };
 static_assert(sizeof(struct lg__function) == 8, "FORMAT.md, record");
 
-/* Directly behind the last stored pc of a walk by unwind tables, as far as there is room. */
+/* Directly after the last stored pc of a walk by unwind tables, as far as there is room. */
 struct lg__functions {
     uint32_t count; /* of the first frames, in their order */
     uint32_t crc;   /* CRC-32C of the functions */
@@ -173,11 +173,11 @@ static_assert(sizeof(struct lg__functions) == 8, "FORMAT.md, record");
 #define LG__FUNCTIONS_WORDS (LG__FUNCTIONS_MAX + 1)
 
 /* Stages 3 and 4; the committed size ends with the last stored pc, and in stage 4 with the
- * functions behind it. */
+ * functions after it. */
 struct lg__crash_frames {
     struct lg__frames_head head;
     uint64_t pcs[LG__FRAMES_MAX];
-    uint64_t functions[LG__FUNCTIONS_WORDS]; /* room for them behind all pcs */
+    uint64_t functions[LG__FUNCTIONS_WORDS]; /* room for them after all pcs */
 };
 static_assert(offsetof(struct lg__crash_frames, pcs) == 24, "FORMAT.md, record");
 static_assert(offsetof(struct lg__crash_frames, functions) == 4120, "FORMAT.md, record");
@@ -315,7 +315,7 @@ static_assert(sizeof(struct lg__threads) == 64, "FORMAT.md, threads");
 struct lg__thread {
     /* LG__COMMIT_THREAD when the part up to `walk` is whole, written last */
     _Atomic uint32_t commit;
-    uint32_t crc;            /* CRC-32C of the bytes behind it up to `walk` */
+    uint32_t crc;            /* CRC-32C of the bytes after it up to `walk` */
     int32_t tid;
     uint32_t how;   /* lg_thread_how */
     uint32_t state; /* letter of proc(5); 0: not asked for */
@@ -332,7 +332,7 @@ struct lg__thread {
     uint64_t cpu_ns; /* its CPU time since it began; 0: unknown */
     uint64_t reserved;
     _Atomic uint32_t walk; /* LG__COMMIT_WALK when the rest is whole, written last */
-    uint32_t walk_crc;     /* CRC-32C of the bytes behind it up to the last stored pc */
+    uint32_t walk_crc;     /* CRC-32C of the bytes after it up to the last stored pc */
     uint32_t method;       /* stage whose method it is: 3 or 4 */
     uint32_t reserved1;
     struct lg__frames_head head;
@@ -358,7 +358,7 @@ static_assert(sizeof(struct lg__thread) == 1232, "FORMAT.md, threads");
 
 struct lg__chunk { /* followed by `size` bytes, padded to LG__CHUNK_ALIGN */
     _Atomic uint32_t commit; /* LG__COMMIT_CHUNK when whole, written last */
-    uint32_t crc;            /* CRC-32C of the bytes behind it and of the memory, in this order */
+    uint32_t crc;            /* CRC-32C of the bytes after it and of the memory, in this order */
     uint64_t start;          /* address of the first byte */
     uint32_t size;
     int32_t tid;             /* whose stack it is */

@@ -132,7 +132,7 @@ static_assert(sizeof(struct lg__state_context) == 256, "FORMAT.md, state");
 
 enum lg__announced { LG__ANNOUNCED_NOTHING = 0, LG__ANNOUNCED_TERMINATION = 1, LG__ANNOUNCED_RESTART = 2 };
 
-/* What the agent made of the ended run. */
+/* Result of the agent for the ended run. */
 enum lg__reported { LG__REPORTED_NOT = 0, LG__REPORTED_NONE = 1, LG__REPORTED_SPOOLED = 2 };
 
 enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2, LG__ENDED_EXEC = 3 };
@@ -394,7 +394,7 @@ static_assert(sizeof(struct lg__lane) == 64, "FORMAT.md, ring");
 
 /* followed by `size` bytes; entries start at cells and may wrap at the end of the lane */
 struct lg__entry {
-    /* CRC-32C of the header behind this field and of the bytes, in the upper half; the lower half
+    /* CRC-32C of the header after this field and of the bytes, in the upper half; the lower half
      * of sequence + 1 in the lower */
     uint64_t commit;
     uint64_t sequence; /* value of head when the cells were reserved */

@@ -5,7 +5,7 @@
 #include "launchguard/status.h"
 #include "store/format.h"
 
-/* Run files and ledgers have a version each. */
+/* Run files and ledgers have separate versions. */
 struct lg__version {
     uint16_t major, minor;
 };

@@ -43,7 +43,7 @@ static void attach(struct lg__ledger *ledger)
     ledger->slots[1] = (struct lg__slot *)(void *)(base + SLOT_B_AT);
 }
 
-/* Lay out a fresh ledger in zeroed memory; `payload` may hold what was saved of an old one. */
+/* Lay out a fresh ledger in zeroed memory; `payload` may hold the saved parts of an old one. */
 static void lay_out(struct lg__ledger *ledger, uint64_t next_ordinal)
 {
     static const struct lg__version version = { LG__LEDGER_MAJOR, LG__LEDGER_MINOR };
@@ -89,7 +89,7 @@ static bool is_of_another(const struct lg__ledger_payload *payload, const char *
     return strncmp(payload->app_id, app_id, sizeof payload->app_id) != 0;
 }
 
-/* The use of an existing file. */
+/* Use an existing file. */
 static lg_status judge_file(int file, const struct stat *info, struct lg__header *ret_header)
 {
     if (!S_ISREG(info->st_mode) || info->st_size < (off_t)sizeof *ret_header)
@@ -193,7 +193,7 @@ static void say_aside(const char *path, const char *name, lg_status why, bool ke
 static lg_status create_ledger(int directory, const char *path, const char *app_id, struct lg__ledger *ledger, uint64_t next_ordinal,
                                uint64_t process, struct lg__problem *problem)
 {
-    /* Under another name until it is whole: a death in between leaves no half ledger. */
+    /* The file has another name until it is whole: a death in between leaves no half ledger. */
     char name[64];
     snprintf(name, sizeof name, NAME ".new-%d", (int)lg__os_pid());
     unlinkat(directory, name, 0);

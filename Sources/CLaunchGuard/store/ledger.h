@@ -1,8 +1,8 @@
 /* The ledger: one file an application; counters, ladder state and the timeline of its last runs.
  *
- * One process, the primary, writes it. It works on a private copy, the payload, and stores all that
- * is used of it into the older of two slots: a death at any moment leaves the old or the new
- * payload, never a mixture. */
+ * One process, the primary, writes the ledger. It works on a private copy, the payload, and stores
+ * the used part of the payload into the older of two slots: a death at any moment leaves the old or
+ * the new payload, never a mixture. */
 #ifndef LG_STORE_LEDGER_H
 #define LG_STORE_LEDGER_H
 
@@ -24,7 +24,7 @@ struct lg__ledger {
     struct lg__ledger_payload payload;
 };
 
-/* A process as a word, which `primary` of the hot page holds. */
+/* A process as the word in `primary` of the hot page. */
 uint64_t lg__ledger_process(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16]);
 
 /* True if that word is of a living process of this boot. */
@@ -34,7 +34,7 @@ bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16]);
  *  `process` is 0; create it where there is none. A damaged or newer one is kept aside under
  *  another name, and its readable parts are taken over.
  *
- *  @param ret_ledger  zeroed memory; of its payload only what is used is touched.
+ *  @param ret_ledger  zeroed memory; only the used part of its payload is touched.
  *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER:
  *          usable, a fresh file in place of the unusable one (problem says which);
  *          LG_ERR_STATE: it belongs to another application and is as it was, no problem is noted;
@@ -48,7 +48,7 @@ bool lg__ledger_anonymous(struct lg__ledger *ret_ledger);
 /* Store the payload. Not for two threads at once. */
 void lg__ledger_store(struct lg__ledger *ledger);
 
-/* The context of that name; made if it is missing and there is room; NULL if there is not. */
+/* The context of that name; a missing one is made. NULL: there is no room. */
 struct lg__ledger_context *lg__ledger_find_context(struct lg__ledger_payload *payload, const char *name);
 
 /* Append a run to the timeline; the oldest gives way. */

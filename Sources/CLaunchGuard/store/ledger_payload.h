@@ -15,12 +15,12 @@ uint32_t lg__ledger_payload_used(const struct lg__ledger_payload *payload);
 uint32_t lg__ledger_payload_crc(uint64_t generation, uint32_t size, const struct lg__ledger_payload *payload);
 
 /* Whether a slot in the caller's own memory was stored to its end, and every number and string in
- * it is within its bounds. The bytes behind its used part become zero. */
+ * it is within its bounds. The bytes after its used part become zero. */
 bool lg__ledger_payload_check(struct lg__slot *slot);
 
 /* Copy the used part of a slot's payload, which another process may be writing; the rest stays as
  * it is, its pages untouched. Returns its generation; 0: it was not stored to its end, or a number
- * or a string in it is out of bounds. Nothing else may reach the machine. */
+ * or a string in it is out of bounds. The machine gets no other payload. */
 uint64_t lg__ledger_payload_load(const struct lg__slot *slot, struct lg__ledger_payload *ret_book);
 
 #endif

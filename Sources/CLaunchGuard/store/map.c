@@ -126,7 +126,7 @@ int lg__map_subdirectory(int parent, const char *name, const char *path, struct 
     return check_directory(file, path, true, problem);
 }
 
-/* To give back a piece costs about 65 µs (ext4), whatever its size is: smaller ones stay. */
+/* The return of a piece costs about 65 µs (ext4), whatever its size is: smaller ones stay. */
 #define TRIM_MIN ((off_t)96 << 10)
 
 /* posix_fallocate with SIGXFSZ held back: a file size limit is then an error code, not the end of
@@ -198,7 +198,7 @@ void lg__map_trim_ended(int directory, const char *name)
     close(file);
 }
 
-/* More used bytes than these are not worth the time to clear them: the file is deleted. */
+/* A file with more used bytes is deleted, as clearing it would take too long. */
 #define CLEAR_MAX ((size_t)1 << 20)
 #ifndef MADV_POPULATE_WRITE /* of the libc's that have no name for it */
 #define MADV_POPULATE_WRITE 23
@@ -246,7 +246,7 @@ bool lg__map_recycle(int directory, const char *ended, const char *name, size_t 
     int file = lg__os_file_beyond(openat(directory, ended, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (file < 0)
         return false;
-    /* Its own process holds the one lock, readers and witnesses the other. */
+    /* The process of the run holds one lock, readers and witnesses the other. */
     if (!is_whole(file, size) || !lg__map_lock(file) || flock(file, LOCK_EX | LOCK_NB) != 0 ||
         lg__map_file(file, ended, size, ret_map, &ignored) != LG_OK) {
         close(file);

@@ -34,11 +34,11 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
  * lost its magic is deleted then. Nobody can read the file until lg__map_show(). */
 bool lg__map_recycle(int directory, const char *ended, const char *name, size_t size, struct lg__map *ret_map);
 
-/* The file has its header: readers may have it. */
+/* The file has its header: let readers open it. */
 void lg__map_show(const struct lg__map *map);
 
-/* Give the blocks back that hold nothing, in large pieces: the run ends. What is written all the
- * same gets new blocks, or is healed where there are none. */
+/* Give the empty blocks back, in large pieces, at the end of the run. A later write gets new
+ * blocks, or the page is healed where there are none. */
 void lg__map_trim(const struct lg__map *map);
 
 /* The same for the file of a process that has ended, also of small pieces. */

@@ -13,7 +13,7 @@
 #define WRITTEN 1u
 #define FIRST_TURN 2u
 
-/* A call hands over so many at most: on_log that says something each time it is called would never
+/* A call hands over so many at most: an on_log that leaves a breadcrumb in each call would never
  * end. */
 #define MOST (4 * LG__OUTBOX_SLOTS)
 
@@ -86,7 +86,7 @@ static struct lg__outbox_slot *least_turn(struct lg__outbox *outbox)
     return found;
 }
 
-/* One look may miss a breadcrumb that was put in behind it and see the next one, further on. All
+/* One look may miss a breadcrumb that was put in after it and see the next one, further on. All
  * that were put in before one that was seen are there at the next look. */
 static struct lg__outbox_slot *earliest(struct lg__outbox *outbox)
 {
@@ -98,7 +98,7 @@ static struct lg__outbox_slot *earliest(struct lg__outbox *outbox)
     return found;
 }
 
-/* Those that were lost came after all that wait. */
+/* The lost breadcrumbs came after all that wait. */
 static bool hand_over_one(struct lg__outbox *outbox)
 {
     struct lg__outbox_slot *slot = is_open(outbox) ? earliest(outbox) : NULL;
@@ -131,7 +131,7 @@ void lg__outbox_hand_over(struct lg__outbox *outbox)
             left--;
         LG_FAULT_POINT("outbox: empty");
         atomic_store(&outbox->handing, false);
-        /* again: one that was put in behind the last look, whose thread found this one at work */
+        /* again: one that was put in after the last look, whose thread found this one at work */
     } while (left < before && left > 0 && lg__outbox_waits(outbox));
     errno = error;
 }

@@ -1,6 +1,6 @@
 /* LaunchGuard's own breadcrumbs on their way to the program's logger (lg_options.on_log). Any
- * thread puts them in, under any lock, in a handler and where there is no libc; only a thread of
- * libc that holds none of LaunchGuard's locks hands them over. */
+ * thread puts them in, under any lock, in a handler and without libc. Only a libc thread that holds
+ * none of LaunchGuard's locks hands them over. */
 #ifndef LG_STORE_OUTBOX_H
 #define LG_STORE_OUTBOX_H
 
@@ -11,7 +11,7 @@
 
 #include "launchguard/log.h"
 
-/* Of all that LaunchGuard says. */
+/* Category of all breadcrumbs of LaunchGuard. */
 #define LG__OUTBOX_CATEGORY "launchguard"
 
 /* Breadcrumbs that may wait at once: a public call leaves a few. */
@@ -33,16 +33,16 @@ struct lg__outbox {
     } slots[LG__OUTBOX_SLOTS];
 };
 
-/* From now on on_log is called while *open reads 1; NULL for an outbox: nobody is. */
+/* From now on on_log is called while *open reads 1. A NULL outbox: no calls. */
 void lg__outbox_open(struct lg__outbox *outbox, const _Atomic uint32_t *open);
-/* No call of on_log begins any more; NULL: none did. */
+/* From now on no call of on_log begins. NULL: no outbox. */
 void lg__outbox_close(struct lg__outbox *outbox);
 
-/* Put a text in, cut to LG_ON_LOG_MAX bytes; NULL for an outbox: none. Handler. */
+/* Put a text in, cut to LG_ON_LOG_MAX bytes. A NULL outbox: nothing happens. Handler. */
 void lg__outbox_put(struct lg__outbox *outbox, unsigned level, const char *text, size_t size);
 
-/* Hand over what waits, unless another thread does, or a call of on_log made this call: then that
- * thread goes on with it. No lock is held. Keeps errno. */
+/* Hand the waiting texts over. If another thread does that, or a call of on_log made this call,
+ * that thread goes on with them. The caller holds no lock. Keeps errno. */
 void lg__outbox_hand_over(struct lg__outbox *outbox);
 
 static inline bool lg__outbox_waits(struct lg__outbox *outbox)

@@ -43,7 +43,7 @@ static bool go_to(struct walk *walk, int file)
 }
 
 /* Put the target of a link before the rest of the path. */
-static bool follow(struct walk *walk, int link, const char *behind)
+static bool follow(struct walk *walk, int link, const char *after)
 {
     char target[PATH_BYTES], whole[sizeof walk->rest];
     ssize_t size = readlinkat(link, "", target, sizeof target);
@@ -51,7 +51,7 @@ static bool follow(struct walk *walk, int link, const char *behind)
         errno = size < 0 ? errno : ELOOP;
         return false;
     }
-    int length = snprintf(whole, sizeof whole, "%.*s/%s", (int)size, target, behind);
+    int length = snprintf(whole, sizeof whole, "%.*s/%s", (int)size, target, after);
     if (length < 0 || (size_t)length >= sizeof whole) {
         errno = ENAMETOOLONG;
         return false;
@@ -69,12 +69,12 @@ static int open_part(int above, const char *name)
     return openat(above, name, flags);
 }
 
-/* One part of the path. false: errno says why. */
+/* Follow one part of the path. false: errno says why. */
 static bool step(struct walk *walk)
 {
     struct stat info;
     char name[PATH_BYTES];
-    const char *begin = walk->rest + strspn(walk->rest, "/"), *end = begin + strcspn(begin, "/"), *behind = end + strspn(end, "/");
+    const char *begin = walk->rest + strspn(walk->rest, "/"), *end = begin + strcspn(begin, "/"), *after = end + strspn(end, "/");
     if ((size_t)(end - begin) >= sizeof name) {
         errno = ENAMETOOLONG;
         return false;
@@ -87,13 +87,13 @@ static bool step(struct walk *walk)
     bool is_link = fstat(file, &info) == 0 && S_ISLNK(info.st_mode), done;
     if (is_link) {
         errno = ELOOP;
-        done = may_follow(walk->at, &info, *behind == 0) && follow(walk, file, behind);
+        done = may_follow(walk->at, &info, *after == 0) && follow(walk, file, after);
         int error = errno;
         close(file);
         errno = error;
         return done;
     }
-    memmove(walk->rest, behind, strlen(behind) + 1);
+    memmove(walk->rest, after, strlen(after) + 1);
     return go_to(walk, file);
 }
 

@@ -17,7 +17,7 @@ lg_status lg__problem_set(struct lg__problem *problem, lg_status status, const c
 /* The same with words of its own in place of the status' message. */
 lg_status lg__problem_say(struct lg__problem *problem, lg_status status, const char *format, ...) LG_PRINTF(3, 4);
 
-/* The status that says best what an errno from a file operation means to the user. */
+/* The status that fits an errno of a file operation best. */
 lg_status lg__problem_from_errno(int error);
 
 #endif

@@ -96,7 +96,7 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
 
 /* ---- writing into cells that are the caller's ---- */
 
-/* An entry behind its commit word is three words: sequence, time, and this one, which is known
+/* An entry after its commit word is three words: sequence, time, and this one, which is known
  * before there are cells for it. */
 static inline uint64_t last_word(int32_t tid, unsigned level, unsigned kind, size_t size)
 {
@@ -112,8 +112,8 @@ static inline uint64_t cells_of(size_t size)
     return (sizeof(struct lg__entry) + size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
 }
 
-/* Copy into the cells from byte `at` on, around the end of the lane, and go on with the checksum of
- * what was copied. */
+/* Copy into the cells from byte `at` on, around the end of the lane, and continue the checksum over
+ * the copied bytes. */
 static uint32_t copy_in(uint32_t crc, uint8_t *cells, uint64_t mask, uint64_t at, const void *from, size_t size)
 {
     at &= mask;
@@ -256,8 +256,8 @@ static bool take_lane(struct lg__ring_writer *writer, uint64_t before, pid_t tid
     uint64_t now = ((before >> 32) + 1) << 32 | (uint32_t)tid;
     if (!atomic_compare_exchange_strong(&writer->word, &before, now))
         return false;
-    /* From a thread that is dead. Where it is this thread's own already, the one that is busy may
-     * be interrupted by this. */
+    /* Free the lane of a dead thread. A lane that was this thread's own may really be busy: this
+     * call may have interrupted its writer. */
     if ((uint32_t)before != (uint32_t)tid)
         atomic_exchange_explicit(&writer->busy, 0, memory_order_acquire);
     atomic_store_explicit(&writer->lane->tid, tid, memory_order_relaxed);
@@ -288,7 +288,7 @@ static __attribute__((noinline)) void find_lane(const struct lg__ring *ring)
     mine = ring->writers;
 }
 
-/* An entry more, and the lane is busy no more. */
+/* Count the entry, and free the lane. */
 static inline lg_status leave_lane(struct lg__ring_writer *writer)
 {
     *(uint64_t *)&writer->lane->entries += 1; /* no other thread of this process looks at it */
@@ -315,7 +315,7 @@ static inline __attribute__((always_inline)) lg_status write_entry(const struct 
         return write_unusual(ring, level, kind, bytes, size);
     atomic_store_explicit(&writer->busy, 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    /* Head first: a death behind it leaves an entry without its commit word, not old entries that
+    /* Head first: a death after it leaves an entry without its commit word, not old entries that
      * look torn. */
     struct lg__lane *lane = writer->lane;
     uint64_t last = last_word(writer->tid, level, kind, size), sequence = atomic_load_explicit(&lane->head, memory_order_relaxed);

@@ -9,10 +9,10 @@
 #include "store/crc32c.h"
 #include "store/header.h"
 
-/* The sections lie one behind the other. A reader takes their places from the header, the writer
- * from here. What every run writes comes first, close together: each page that is written costs the
- * start some microseconds. What only a crash writes comes last, so that a clean run gives it back
- * in one piece. */
+/* The sections lie one after the other. A reader takes their places from the header, the writer
+ * from here. Sections that every run writes come first, close together: each written page costs the
+ * start some microseconds. Sections that only a crash writes come last, so that a clean run gives
+ * them back in one piece. */
 #define IDENTITY_AT 512u
 #define RECORD_BYTES 69632u
 #define RECORD_WITHOUT_PROCESS 20480u /* the block of that stage is the last one */
@@ -210,7 +210,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     return LG_OK;
 }
 
-/* ---- the heads of what most runs never write ---- */
+/* ---- the heads of sections that most runs never write ---- */
 
 void lg__run_open_threads(const struct lg__run *run)
 {

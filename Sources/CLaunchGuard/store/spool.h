@@ -1,12 +1,13 @@
-/* The spool: the reports that wait to be sent, and what program and agent tell each other.
+/* The spool: the reports that wait to be sent, and the files by which program and agent
+ * communicate.
  *
  *   spool/config     where reports go: delivery_config.h; the program writes it
  *   spool/consent    whether they may: the same
  *   spool/off        switches delivery off; a person makes it
  *   spool/agent      locked while an agent lives; its pid and version in text
  *   spool/agent.log
- *   spool/nudge      "wait" or "tool": somebody waits; what is due later is tried now
- *   spool/telling    the report that on_delivered is called for; the program alone has it
+ *   spool/nudge      "wait" or "tool": somebody waits; reports that are due later are tried now
+ *   spool/telling    the report that on_delivered is called for; only the program uses the file
  *   spool/requests/UUID  text of a request for a report of a living run
  *   spool/tally      runs that gave way unreported
  *   spool/tmp new sent held dead   PRIORITY-ORDINAL-UUID.lgreport

@@ -12,7 +12,7 @@
 #include "store/crc32c.h"
 #include "store/map.h"
 
-/* The last row is for all that find none. */
+/* The last row counts all runs without a row of their own. */
 #define OTHERS (LG__TALLY_ROWS - 1)
 
 static uint32_t crc_of(const struct lg__tally_row *row)

@@ -15,7 +15,7 @@ bool lg__tally_add(int spool, const struct lg__tally_row *run);
  * Returns how many; 0 also where there is no tally. */
 uint32_t lg__tally_read(int spool, struct lg__tally_row ret_rows[LG__TALLY_ROWS]);
 
-/* What was read is in reports now: subtract it. What was counted meanwhile stays. */
+/* Subtract the counts that were read, as they are in reports now. Later counts stay. */
 bool lg__tally_take(int spool, const struct lg__tally_row *rows, uint32_t count);
 
 #endif

@@ -29,7 +29,7 @@ static size_t take_room(struct output *out, size_t size)
     return room;
 }
 
-/* Few bytes in few stores: what comes next reads them in words. */
+/* Copy few bytes in few stores, as the next step reads them in words. */
 static inline void put_text(struct output *out, const char *text, size_t size)
 {
     char *to = out->at;
@@ -377,8 +377,8 @@ static inline void put_decimal(struct output *out, bool negative, uintmax_t magn
     put_text(out, start, (size_t)(buffer + sizeof buffer - start));
 }
 
-/* The common conversions, without flags, width and precision; `at` is behind the percent sign.
- * Returns the address behind the conversion; NULL: another one, nothing is done. */
+/* The common conversions, without flags, width and precision; `at` is after the percent sign.
+ * Returns the address after the conversion; NULL: another one, nothing is done. */
 static inline const char *put_plain(struct output *out, const char *at, va_list *arguments)
 {
     static_assert(sizeof(long) == sizeof(long long) && sizeof(long) == sizeof(size_t), "one size of l, ll and z");
@@ -439,7 +439,7 @@ static bool put_any(struct output *out, struct conversion *how, char conversion,
     }
 }
 
-/* One conversion of any kind; `at` is behind its percent sign. Returns the address behind the
+/* One conversion of any kind; `at` is after its percent sign. Returns the address after the
  * conversion; NULL: there is no such one. */
 static const char *put_conversion(struct output *out, const char *at, va_list *arguments)
 {
@@ -467,7 +467,7 @@ size_t lg__text_format(char *to, size_t capacity, const char *format, va_list gi
             out = other;
         }
         if (!next) {
-            /* Its arguments are not known, and so not those of the next one. */
+            /* Its arguments are not known, and so neither are those of the next conversion. */
             put_text(&out, format, strlen(format));
             break;
         }

@@ -128,7 +128,7 @@ static uint64_t pointer(struct input *in, uint8_t encoding, uint64_t header)
     }
 }
 
-/* The entry (a CIE or an FDE) at an address: its bytes behind the length. */
+/* The entry (a CIE or an FDE) at an address: its bytes after the length. */
 static bool entry_at(const struct lg__module_range *module, uint64_t address, struct input *ret_in)
 {
     if (address < module->tables_start || address >= module->tables_end)

@@ -1,5 +1,5 @@
-/* Call frame information: what .eh_frame says of one place in the code (DWARF 5, section 6.4; LSB
- * core, section 10.6). */
+/* Call frame information: the rules of .eh_frame for one place in the code (DWARF 5, section 6.4;
+ * LSB core, section 10.6). */
 #ifndef LG_WALK_CFI_H
 #define LG_WALK_CFI_H
 
@@ -37,14 +37,14 @@ struct lg__cfi_row {
 
 /* The row for an address inside a module. false: the module has none for the address, or none that
  * makes sense. Reads the module's own tables with plain loads that stay inside the segment of the
- * tables: call it where a fault is recovered. One walk at a time. */
+ * tables: call the function where a fault is recovered. One walk at a time. */
 bool lg__cfi_find(const struct lg__module_range *module, uint64_t address, struct lg__cfi_row *ret_row);
 
 /* Touch the memory that it writes to. */
 void lg__cfi_prepare(void);
 
 /* Value of an expression, which begins with its length; `initial` is the first entry on its stack.
- * false: not readable, or not understood. */
+ * false: the expression cannot be read, or not be understood. */
 bool lg__expression_evaluate(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value);
 
 #endif

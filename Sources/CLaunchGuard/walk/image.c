@@ -154,7 +154,8 @@ uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read)
     return 0;
 }
 
-/* By the hash table of DT_GNU_HASH. The loader has made addresses of the offsets in `dynamic`. */
+/* Find a symbol by the hash table of DT_GNU_HASH. The loader has made addresses of the offsets in
+ * `dynamic`. */
 uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read)
 {
     struct {

@@ -20,7 +20,7 @@ struct node {
     uint32_t name_crc;
 };
 
-/* Of each walker. */
+/* State of each walker. */
 static struct work {
     const struct lg__modules *in_use;
     uint32_t settled; /* lg__memory_age for which `in_use` was chosen */
@@ -115,7 +115,7 @@ static bool describe_executable(struct lg__module_range *module)
     return describe_by(executable_headers, executable_count, executable_bias, module);
 }
 
-/* From the program headers after the ELF header at the module's first page. */
+/* Describe a module by the program headers after the ELF header at its first page. */
 static bool describe(const struct node *node, struct lg__module_range *module)
 {
     ElfW(Ehdr) elf;
@@ -131,7 +131,7 @@ static void make_fresh(struct work *work, const struct lg__modules *table)
     struct node *node = &work->node;
     struct lg__module_range made;
     uint32_t count = 0;
-    /* what is in the table that is made anew is described anew */
+    /* the new table may describe its modules anew */
     const struct lg__modules *before = table == &work->fresh ? NULL : table;
     work->fresh.count = 0;
     work->unwritten = true;

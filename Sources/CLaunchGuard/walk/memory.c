@@ -12,7 +12,7 @@ void lg__memory_touch(void *memory, size_t size)
 {
     uint8_t *byte = memory;
     for (size_t at = 0; at < size; at += LG__PAGE)
-        /* keeps what a crash writes there meanwhile */
+        /* an atomic operation keeps the values that a crash writes there meanwhile */
         __atomic_fetch_or(&byte[at], 0, __ATOMIC_RELAXED);
     __atomic_fetch_or(&byte[size - 1], 0, __ATOMIC_RELAXED);
 }
@@ -48,7 +48,7 @@ __attribute__((noinline)) bool lg__memory_guarded(void (*function)(void *), void
     }
     if (lg__arch_mark(&recovery->mark) != 0)
         return false;
-    /* Only this thread's own nested handler looks at it. */
+    /* Only this thread's own nested handler reads the mark. */
     atomic_store_explicit(&recovery->reading, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     function(argument);

@@ -75,7 +75,7 @@ void lg__modules_file_add(struct lg__module_table *file, const struct lg__module
     if (!*path && file->count == 0)
         path = executable;
     size_t size = strlen(path);
-    /* Not by the file's own numbers: the program maps the file, too. */
+    /* Do not trust the numbers in the file: a wild pointer of the program may have hit the map. */
     uint32_t count = file->count, text_size = file->text_size;
     if (count >= LG__MODULES_MAX || size >= PATH_MAX_BYTES || text_size > sizeof file->text || size > sizeof file->text - text_size) {
         file->omitted++;

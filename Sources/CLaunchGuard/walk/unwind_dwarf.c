@@ -265,10 +265,10 @@ size_t lg__unwind_dwarf_functions(const struct lg__frames *frames, uint32_t word
     uint32_t count = first < LG__FUNCTIONS_MAX ? first : LG__FUNCTIONS_MAX;
     if (count > words - stored - 1)
         count = words - stored - 1;
-    struct lg__functions *behind = (struct lg__functions *)(void *)(frames->pcs + stored);
-    const size_t size = count * sizeof behind->functions[0];
-    memcpy(behind->functions, scratch[lg__memory_walker].functions, size);
-    behind->count = count;
-    behind->crc = lg__crc32c(0, behind->functions, size);
-    return sizeof *behind + size;
+    struct lg__functions *after = (struct lg__functions *)(void *)(frames->pcs + stored);
+    const size_t size = count * sizeof after->functions[0];
+    memcpy(after->functions, scratch[lg__memory_walker].functions, size);
+    after->count = count;
+    after->crc = lg__crc32c(0, after->functions, size);
+    return sizeof *after + size;
 }

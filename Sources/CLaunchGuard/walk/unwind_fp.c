@@ -1,6 +1,6 @@
 /* The frame-pointer walk: needs no table and no library, and none of its reads can fault. A caller
- * is shown only where it points behind a call: the register may hold any value, and what lies there
- * may be the data of the program. */
+ * is shown only where its address follows a call: the register may hold any value, and point to
+ * data of the program. */
 #include "walk/walk.h"
 
 /* Two frames that are farther apart than this are not of one stack. */

@@ -1,7 +1,7 @@
 /* The spare walk: libunwind's remote interface on this very process, for a crash of our own reader
  * of unwind tables. Only a program that asks for the walk loads libunwind.
  *
- * It is not used where our own walk ends early: libunwind would go on by guesses. The local
+ * The walk is not used where our own walk ends early: libunwind would go on by guesses. The local
  * interface of libunwind asks the dynamic linker for the modules, and hangs when another thread
  * holds the loader's lock; the remote one asks our accessors. */
 #include "walk/walk.h"
@@ -158,12 +158,12 @@ static bool find(void *from, const char *name, void *ret_function)
     return function;
 }
 
-/* With the CPU in front. */
+/* The name of a function, with the CPU as its prefix. */
 #define TEXT(name) #name
 #define NAME(name) TEXT(name)
 #define FIND(from, function, member) find(from, NAME(UNW_OBJ(function)), &library.member)
 
-/* For this library alone: libunwind exports functions that would take over C++ exceptions. */
+/* Load it privately: libunwind exports functions that would take over C++ exceptions. */
 static bool load(void)
 {
     void *loaded = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);

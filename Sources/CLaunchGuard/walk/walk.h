@@ -26,9 +26,9 @@ extern __thread uint32_t lg__memory_walker __attribute__((tls_model("initial-exe
 
 /* ---- memory.c: reads that never fault; plain loads where a page was readable before ---- */
 
-/* Forget which pages were found readable. At the begin of each crash on its thread, and of each
- * snapshot on the watch thread. `recovers`: the handler sends faults of this thread's reads back
- * with lg__memory_recover(). */
+/* Forget which pages were found readable. Called at the begin of each crash on its thread, and of
+ * each snapshot on the watch thread. `recovers`: the handler sends faults of this thread's reads
+ * back with lg__memory_recover(). */
 void lg__memory_forget(bool recovers);
 /* Counts these calls for each walker: a page learned at an earlier count is no longer known. */
 extern uint32_t lg__memory_age[LG__WALKERS];
@@ -50,7 +50,7 @@ size_t lg__memory_read(void *to, uint64_t from, size_t size);
 /* The same on an ordinary thread, before the handlers are installed, too: asks the kernel about
  * each page each time, and keeps nothing. */
 size_t lg__memory_copy(void *to, uint64_t from, size_t size);
-/* On an ordinary thread: a function of another module is there to be called. NULL is not. */
+/* On an ordinary thread: whether a function of another module can be called. NULL cannot. */
 bool lg__memory_has_code(void (*function)(void));
 /* One word. */
 bool lg__memory_word(uint64_t from, uint64_t *ret_word);
@@ -71,9 +71,9 @@ void lg__frames_begin(const struct lg__frames *frames);
 void lg__frames_add(const struct lg__frames *frames, uint64_t pc);
 /* Put the ring in order once the walk is over. */
 void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason);
-/* After that: keep the frames before this one of the innermost frames, and no others. */
+/* After that: keep only the frames before this one of the innermost frames. */
 void lg__frames_cut(const struct lg__frames *frames, uint32_t from, enum lg__walk reason);
-/* Bytes that head and stored pcs take when they lie one behind the other. */
+/* Bytes that head and stored pcs take when they lie one after the other. */
 size_t lg__frames_size(const struct lg__frames *frames);
 
 /* ---- caller.c ---- */
@@ -91,7 +91,7 @@ bool lg__caller_is_one(uint64_t pc);
  * it. One walk at a time for each walker. */
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
-/* After that walk: puts the functions of its first frames behind its stored pcs, as many as
+/* After that walk: puts the functions of its first frames after its stored pcs, as many as
  * `words`, the room of `frames->pcs`, can hold. Returns the bytes that they take. */
 size_t lg__unwind_dwarf_functions(const struct lg__frames *frames, uint32_t words);
 /* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. */

@@ -11,7 +11,7 @@ final class CallerContext: TaskExecutor {
     }
 
     private struct State {
-        /// Of the waiting task.
+        /// Jobs of the waiting task.
         var jobs: [UnownedJob] = []
         var waiting: CheckedContinuation<Void, Never>?
         var request: Request?

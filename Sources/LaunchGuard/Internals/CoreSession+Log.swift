@@ -10,7 +10,7 @@ extension CoreSession {
         text.withUTF8 { unsafe log(level, UnsafeRawBufferPointer($0)) }
     }
 
-    /// The strings are copied one behind the other, as only one string at a time can lend its
+    /// The strings are copied one after the other, as only one string at a time can lend its
     /// bytes.
     func log(_ level: LogLevel, _ category: String?, _ text: UnsafeRawBufferPointer, _ fields: [(String, String)]) {
         var category = category ?? ""
@@ -27,8 +27,8 @@ extension CoreSession {
                         text.withUTF8 { unsafe start.update(from: $0.baseAddress ?? UnsafePointer(start), count: $0.count) }
                         used += text.utf8.count
                     }
-                    // Of a field that does not fit, only the sizes are read: the field is left out,
-                    // and the entry marked as cut.
+                    // For a field that does not fit, only the sizes are read: the field is left
+                    // out, and the entry marked as cut.
                     let size = isFitting ? text.utf8.count : Int.max
                     unsafe slices[count] = lg_slice(bytes: UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), size: size)
                     count += 1

@@ -34,7 +34,7 @@ final class DeliveryBroadcast: Sendable {
         }
     }
 
-    /// No further report is told.
+    /// No further report is published.
     func finish() {
         let ended = state.withLock { state in
             state.isFinished = true

@@ -18,7 +18,7 @@ final class LaunchHooks: Sendable {
         var failure: TaskFailure?
         /// Whose callbacks these are.
         var launch: CoreLaunch?
-        /// Of the caller of `begin()`.
+        /// Context of the caller of `begin()`.
         var context: CallerContext?
         var running: [Int: Running] = [:]
         var started = 0

@@ -6,6 +6,6 @@ struct LaunchTask: Sendable {
     var protect: (@Sendable () async throws -> Void)?
     var event: (@Sendable (String) async throws -> Void)?
 
-    /// What the launch needs of the task once it has had its turn.
+    /// The part of the task that the launch needs after the task's turn.
     var spent: LaunchTask { LaunchTask(key: key, options: options, run: {}, event: event) }
 }

@@ -1,6 +1,6 @@
 internal import CLaunchGuard
 
-/// What the products beside this one need of the shell.
+/// Services of this product for the other products.
 extension Session {
     /// C: `lg_session *`, which every thread may use.
     package var pointer: OpaquePointer? { unsafe core.pointer }

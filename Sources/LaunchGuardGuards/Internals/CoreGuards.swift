@@ -10,7 +10,7 @@ struct CoreGuards: @unchecked Sendable {
 
     init(_ session: Session) { unsafe self.session = unsafe session.pointer }
 
-    // MARK: What is on
+    // MARK: Guards that are on
 
     static func isWorking(_ guardClass: GuardClass) -> Bool { lg_guard_is_working(guardClass.core) != 0 }
 

@@ -1,5 +1,5 @@
-/// A fault was found before it happens: ask what is to be done, and tell it. All typed guards call
-/// this function, and only when they have found a fault.
+/// Report a fault that was found before it happens, and ask what to do about it. All typed guards
+/// call this function, and only when they have found a fault.
 ///
 /// ```swift
 /// @inline(never)

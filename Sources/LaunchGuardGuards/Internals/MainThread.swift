@@ -24,7 +24,7 @@ enum MainThread {
     }
 
     /// Call a function on the main actor, later. When the main actor has not come to it after
-    /// ``patience``, this is told as well: the program may not serve the main queue at all.
+    /// ``patience``, that is reported as well: the program may not serve the main queue at all.
     static func send(_ operation: @escaping @MainActor @Sendable () -> Void) {
         let isWatched = isWaitedFor.exchange(true, ordering: .acquiringAndReleasing)
         let isServed = Flag()

@@ -92,7 +92,7 @@ struct BreadcrumbSection {
     }
 }
 
-/// The importance of a breadcrumb, as far as a page tells it apart.
+/// The importance of a breadcrumb, as far as a page shows it.
 enum Importance: String, CaseIterable {
     case detail, info, notice, warning, error
 

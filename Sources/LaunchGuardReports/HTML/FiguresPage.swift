@@ -6,7 +6,7 @@ public struct FiguresPage: Sendable {
     public var subtitle: String
     public var facts: [(name: String, value: String)] = []
     public var tables: [Table] = []
-    /// Its parts come behind the tables.
+    /// Its parts come after the tables.
     public var example: (title: String, run: RunReport)?
 
     /// A table with its heading.
@@ -28,7 +28,7 @@ public struct FiguresPage: Sendable {
         }
     }
 
-    /// What stands in one cell.
+    /// Content of one cell.
     public enum Cell: Sendable {
         case text(String)
         case fingerprint(String)

@@ -140,15 +140,15 @@ public struct HTMLPage: Sendable {
         if !lines.isEmpty { page.section(id, title) { $0.warnings(lines) } }
     }
 
-    /// Of a run without a crash, the stacks of the hang that it ended by, or of what else had not
-    /// passed when it ended.
+    /// For a run without a crash: the stacks of the hang that ended it, or of another condition
+    /// that had not passed at its end.
     private var leadingSnapshot: Int? {
         guard run.crash == nil, let snapshots = run.snapshots else { return nil }
         return run.hang.flatMap(snapshots.firstIndex) ?? snapshots.lastIndex { $0.resolvedNanoseconds == nil }
     }
 
-    /// What a person reads first: what is damaged, where it crashed or hung, what led there, and
-    /// the launches around.
+    /// The first sections for a person: damage, place of the crash or hang, the way there, and the
+    /// launches around it.
     private func writeStory(to page: inout HTMLWriter) {
         writeProblems("damage", "Damaged", to: &page, where: \.isDamage)
         let own = OwnCode(run)
@@ -191,7 +191,7 @@ extension RunEnd {
 extension String {
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 
-    /// The text before and behind a mark; nil: it has none.
+    /// The text before and after a mark; nil: it has none.
     fileprivate func split(atFirst mark: String) -> (String, String?) {
         guard let range = firstRange(of: mark) else { return (self, nil) }
         return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))

@@ -1,5 +1,6 @@
-/// What a page gains where scripts run: a search in the breadcrumbs, buttons that fold all threads,
-/// and open folds on paper in browsers that are older than the style. The page is whole without it.
+/// Additions to a page where scripts run: a search in the breadcrumbs, buttons that fold all
+/// threads, and open folds on paper in browsers older than the style. The page is complete without
+/// scripts.
 enum HTMLScript {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.

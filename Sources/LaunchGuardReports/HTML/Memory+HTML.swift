@@ -101,7 +101,7 @@ private struct MemoryDrawing {
 }
 
 extension Mapping {
-    /// What a mapping is for, by its permissions.
+    /// Use of a mapping, by its permissions.
     fileprivate enum Use: String, CaseIterable {
         case code, data, constants, reserved
 

@@ -6,7 +6,7 @@ struct TimeAxis {
     private let marks: [(time: UInt64, level: Importance)]
     private let end: UInt64
     private let endName: String
-    /// The longest and the shortest distance from the end that are told apart, in nanoseconds.
+    /// The longest and the shortest distance from the end on the axis, in nanoseconds.
     private let longest: UInt64
     private static let shortest = 10_000.0
     private static let width = 1000.0, lane = 24.0, top = 8.0

@@ -3,10 +3,10 @@
 ///
 /// `systemd-journal-remote` makes a journal of it, in which `journalctl` shows the log up to the
 /// end. A crash by a signal is an entry as systemd-coredump writes it, which `coredumpctl` lists
-/// without a core file. docs/EXPORT.md names the fields. Exports that stand one behind the other
+/// without a core file. docs/EXPORT.md names the fields. Exports that stand one after the other
 /// are one export.
 ///
-/// What is redacted in the report is not in the export, but the keys are. An export is a value;
+/// Redacted values are not in the export, but their keys are. An export is a value;
 /// several threads may make exports at once.
 public struct JournalExport: Sendable {
     /// The run. Its frames have functions only if those were looked up before.
@@ -39,7 +39,7 @@ extension RunReport {
         return [verdict?.monotonicNanoseconds, lastSignOfLife, identity?.monotonicNanoseconds].compactMap(\.self).max() ?? 0
     }
 
-    /// What is true of every entry of the run.
+    /// Fields that every entry of the run has.
     var journalProcess: JournalEntry {
         var process = JournalEntry()
         process.add("_BOOT_ID", journalBoot)

@@ -20,7 +20,7 @@ enum MinidumpProcessor {
     var architecture: UInt16 { self == .x86_64 ? 9 : 0x8003 }
 }
 
-/// What is known of a thread's registers. Of a thread that did not answer, the kernel may have told
+/// The known registers of a thread. For a thread that did not answer, the kernel may have reported
 /// the first two.
 struct MinidumpRegisters {
     private var values: [String: UInt64]

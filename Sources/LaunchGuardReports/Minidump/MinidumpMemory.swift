@@ -28,7 +28,7 @@ struct MinidumpMemory {
         stretches.removeAll(where: \.bytes.isEmpty)
     }
 
-    /// What lies side by side is looked at as one: a value may stand across the border.
+    /// Adjacent stretches are searched as one: a value may stand across the border.
     private mutating func blank(_ secrets: MinidumpSecrets) {
         var start = 0
         while start < stretches.count {
@@ -73,14 +73,14 @@ struct MinidumpMemory {
     }
 }
 
-/// What must not leave the machine in the bytes of the stacks: every eight bytes in a row that also
-/// stand in a redacted value, and the whole value where it has four to seven bytes.
+/// Bytes of stacks that must not leave the machine: every eight bytes in a row that are also in a
+/// redacted value, and the whole value where it has four to seven bytes.
 struct MinidumpSecrets {
     /// By their size, as numbers.
     private var parts: [Int: Set<UInt64>] = [:]
     private let isKnown: Bool
 
-    /// nil: it is not known what is redacted.
+    /// nil: the redacted values are not known.
     init(_ values: [[UInt8]]?) {
         isKnown = values != nil
         for value in values ?? [] where value.count >= 4 {

@@ -41,7 +41,7 @@ extension MinidumpFile {
         add(.linuxMaps, part)
     }
 
-    /// What the record knows of `/proc/PID/status`, in the form of proc(5).
+    /// The record's facts from `/proc/PID/status`, in the form of proc(5).
     mutating func addStatus(of report: RunReport) {
         guard let text = report.procStatusText else { return }
         var part = MinidumpBytes()

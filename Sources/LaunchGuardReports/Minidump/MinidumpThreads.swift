@@ -80,7 +80,7 @@ extension MinidumpFile {
         part.add(UInt32(0))
         part.add(crash.signal.number)
         part.add(crash.code)
-        part.add(UInt64(0))  // no exception behind it
+        part.add(UInt64(0))  // no exception after it
         part.add(crash.address?.value ?? 0)
         part.add(zeros: 2 * 4 + 15 * 8)  // no parameters
         part.add(context)

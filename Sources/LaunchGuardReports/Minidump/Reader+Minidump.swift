@@ -14,8 +14,8 @@ public enum MinidumpProblem: Error {
 
 extension Reader {
     /// The run as a minidump, of its crash, or else of the stacks that were taken last while it
-    /// lived, and whether a part of the file is damaged. What is redacted is not in the minidump.
-    /// docs/EXPORT.md says what is.
+    /// lived, and whether a part of the file is damaged. Redacted values are not in the minidump.
+    /// docs/EXPORT.md lists its contents.
     public func minidump() throws(MinidumpProblem) -> (bytes: [UInt8], isDamaged: Bool) {
         let report: RunReport
         do throws(ReportError) {

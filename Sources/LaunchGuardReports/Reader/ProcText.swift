@@ -1,4 +1,4 @@
-// What the record knows of files of proc(5), in their form.
+// The record's facts from files of proc(5), in the form of those files.
 
 extension MemoryMap {
     /// `/proc/PID/maps`. The record has no devices and no inodes.

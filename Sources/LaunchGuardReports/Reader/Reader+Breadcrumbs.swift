@@ -17,7 +17,7 @@ extension Reader {
         guard status == LG_OK else {
             throw CLibrary.error(status, path: path)
         }
-        // Asked behind the snapshot, which holds all that it is applied to.
+        // Asked after the snapshot, which holds all that it is applied to.
         let redaction = redaction()
         let result = Breadcrumbs(
             entries: [], torn: info.torn, overwrittenBytes: info.overwritten_bytes, overwrittenEntries: info.overwritten_entries,

@@ -1,7 +1,7 @@
 internal import CLaunchGuard
 
 extension Reader {
-    /// Which keys are redacted now. Of a living process it is to be asked behind what it is applied
+    /// Which keys are redacted now. Of a living process it is to be asked after what it is applied
     /// to, not before: a key may be redacted and used in between.
     func redaction() -> Redaction {
         var keys: Set<String> = []

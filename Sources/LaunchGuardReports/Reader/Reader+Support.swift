@@ -51,7 +51,7 @@ enum CLibrary {
         unsafe String(cString: lg_status_message(lg_status(rawValue: status)))
     }
 
-    /// Of a call that has just failed.
+    /// The error of a call that has just failed.
     static func error(_ status: lg_status, path: String) -> ReportError {
         ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: path)
     }

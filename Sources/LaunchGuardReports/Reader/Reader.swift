@@ -12,7 +12,7 @@ public final class Reader {
     public let kind: Kind
     let handle: OpaquePointer
 
-    /// What kind of file it is.
+    /// Kind of the file.
     public enum Kind: String, Codable, Sendable {
         case run, ledger
     }
@@ -45,9 +45,9 @@ public final class Reader {
         try contents(.run, stackBytes: includingMemory)
     }
 
-    /// What the run was and how it ended: without breadcrumbs, annotations, heartbeats, deadlines,
+    /// Identity and end of the run, without breadcrumbs, annotations, heartbeats, deadlines,
     /// standard error, the sites of guard events and the fingerprint, and without modules where no
-    /// stack needs them. Whether these parts are there and within bounds is checked all the same.
+    /// stack needs them. The reader still checks that these parts are there and within bounds.
     public func summary() throws(ReportError) -> RunReport {
         try contents(
             .run, without: LG_REPORT_BREADCRUMBS | LG_REPORT_ANNOTATIONS | LG_REPORT_PULSE | LG_REPORT_STANDARD_ERROR | LG_REPORT_GUARD_SITES

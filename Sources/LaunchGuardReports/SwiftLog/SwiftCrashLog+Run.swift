@@ -25,7 +25,7 @@ extension SwiftCrashLog {
             fingerprint: run.fingerprint, messages: crash.messages, annotations: run.annotations, breadcrumbs: run.breadcrumbs, standardError: run.standardError)
     }
 
-    /// What the runtime calls the signals that it knows.
+    /// The runtime's names of the signals that it knows.
     private static let words: [Int32: String] = [
         3: "Terminated", 4: "Illegal instruction", 5: "System trap", 6: "Aborted", 7: "Bus error", 8: "Floating point exception",
         11: "Bad pointer dereference",

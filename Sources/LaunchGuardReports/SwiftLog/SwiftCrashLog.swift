@@ -5,14 +5,14 @@
 /// left out. ``launchguard`` is a key of LaunchGuard's own, with what the runtime does not know:
 /// the application, messages, annotations, breadcrumbs. docs/EXPORT.md says what is left out.
 ///
-/// What is redacted in the report is not in the log. A log is a value; several threads may make
+/// Redacted values are not in the log. A log is a value; several threads may make
 /// logs at once.
 public struct SwiftCrashLog: Encodable, Sendable {
-    /// Of the crash, with microseconds.
+    /// Time of the crash, with microseconds.
     public var timestamp: String?
     /// Always "crashReport".
     public var kind = "crashReport"
-    /// What happened, in the runtime's words: the reason for a trap, or else the signal.
+    /// The crash in the runtime's words: the reason for a trap, or else the signal.
     public var description: String
     public var faultAddress: Address?
     public var platform: String
@@ -41,7 +41,7 @@ public struct SwiftCrashLog: Encodable, Sendable {
         /// "programCounter", "returnAddress", "omittedFrames" or "truncated".
         public var kind: String
         public var address: Address?
-        /// Of omitted frames.
+        /// Number of omitted frames.
         public var count: UInt64?
         /// True, or nil.
         public var inlined: Bool?
@@ -74,7 +74,7 @@ public struct SwiftCrashLog: Encodable, Sendable {
         public var endOfText: Address
     }
 
-    /// What the runtime's log has no key for.
+    /// Facts that the runtime's log has no key for.
     public struct Own: Encodable, Sendable {
         public var identity: RunIdentity?
         public var system: RunSystem?

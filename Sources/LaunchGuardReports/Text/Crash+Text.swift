@@ -55,7 +55,7 @@ extension Crash {
         for doubt in doubts { writer.line("  " + doubt, .yellow) }
     }
 
-    /// What a person must know to read the record right, a sentence each.
+    /// Warnings for a person who reads the record, a sentence each.
     var doubts: [String] {
         [
             isExiting == true ? "the process had passed through exit() before" : nil,

@@ -20,7 +20,7 @@ extension DeliveryEntry {
 }
 
 extension DeliveryEntry.State {
-    /// What holds a report back stands out.
+    /// A state that holds a report back stands out.
     public var style: TextWriter.Style {
         switch self {
         case .pending: .plain

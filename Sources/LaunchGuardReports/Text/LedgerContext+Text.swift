@@ -125,7 +125,7 @@ extension LedgerContext {
             writer.add(" \(index)", width: 4)
             writer.add(rung.name, width: nameWidth + 2, isNext(index) ? .bold : .plain)
             writer.add("impact \(rung.impact)", width: attemptsText(index).isEmpty && rung.kinds.isEmpty ? 0 : 12, .dim)
-            // Names as long as they may be leave no room behind them.
+            // Names as long as they may be leave no room after them.
             let isBelow = 34 + nameWidth + attemptsWidth + rung.kinds.count > 120
             writer.add(attemptsText(index), width: rung.kinds.isEmpty || isBelow || attemptsWidth == 0 ? 0 : attemptsWidth + 2)
             writer.line(isBelow ? "" : rung.kinds)
@@ -140,7 +140,7 @@ extension LedgerContext {
         }
     }
 
-    /// What the marks of the ladder mean, or why there are none.
+    /// Meaning of the ladder's marks, or the reason why there are none.
     var ladderLegend: String {
         isOnLadder ? "▶ the next rung, ● attempts used, ○ left" : "none is tried " + (mode == "trial" ? "during a trial" : "in safe mode")
     }
@@ -180,7 +180,7 @@ extension LedgerContext {
 }
 
 extension LedgerRung {
-    /// What kind of repair it is.
+    /// Kinds of the repair.
     var kinds: String {
         var words: [String] = []
         if isBuiltIn { words.append("built in") }

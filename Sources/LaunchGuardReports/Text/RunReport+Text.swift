@@ -38,8 +38,8 @@ extension RunReport {
         }
     }
 
-    /// What is known of the process, its system and its launches; a fact without a name goes on
-    /// with the one above.
+    /// Facts about the process, its system and its launches; a fact without a name continues the
+    /// one above.
     func facts(_ deliveries: [DeliveryEntry]) -> [(name: String, value: String)] {
         var facts: [(name: String, value: String)] = []
         func field(_ name: String, _ value: String) { facts.append((name, value)) }
@@ -195,7 +195,7 @@ extension Breadcrumb {
 }
 
 extension Breadcrumb.Field {
-    /// Key and value behind a text; `isAlone`: there is no text.
+    /// Key and value after a text; `isAlone`: there is no text.
     func write(to writer: inout TextWriter, isFirst: Bool, isAlone: Bool = false) {
         writer.styled(.dim) {
             $0.add(!isFirst ? " " : isAlone ? "" : "  ")

@@ -11,7 +11,7 @@ extension Snapshot {
         for line in missing { writer.line("  " + line, .yellow) }
     }
 
-    /// What the thread that matters did.
+    /// Action of the thread that matters.
     var role: String { kind == .hang ? "hung" : "began the job" }
 
     /// The thread that matters, what is to be known of it, and the other threads.
@@ -87,8 +87,8 @@ extension Deadline {
 }
 
 extension ThreadState {
-    /// What has no thread of its own, and therefore a thread of LaunchGuard that waits for it
-    /// (`session.watchMainActor()`); nil: the thread is itself.
+    /// The actor or pool that a thread of LaunchGuard stands for (`session.watchMainActor()`), as
+    /// it has no thread of its own; nil: the thread stands for itself.
     static func standsFor(_ name: String?) -> String? {
         switch name {
         case "main actor": "its main actor"

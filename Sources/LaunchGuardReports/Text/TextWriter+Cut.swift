@@ -1,10 +1,10 @@
 extension TextWriter {
-    /// What is left of a line that is wider than the columns: its begin, with "…" at the end. The
-    /// line may hold styles, and ends plain.
+    /// The begin of a line that is wider than the columns, with "…" at the end. The line may hold
+    /// styles, and ends plain.
     public static func cut(_ line: String, to columns: Int) -> String {
         var width = 0
         var isStyled = false
-        // The end of the last piece behind which there is room for the "…".
+        // The end of the last piece after which there is room for the "…".
         var end = line.startIndex
         var endIsStyled = false
         var index = line.startIndex

@@ -57,8 +57,8 @@ extension ThreadState {
         return order.compactMap { groups[$0] }
     }
 
-    /// What threads that are shown as one have in common. Those without a stack are alike only if
-    /// they have one name.
+    /// Common values of threads that are shown as one. Threads without a stack are alike only if
+    /// they have the same name.
     private struct Alike: Hashable {
         var how: ThreadState.How
         var state: String?

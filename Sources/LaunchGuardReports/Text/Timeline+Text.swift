@@ -97,7 +97,8 @@ struct Timeline {
         var ordinal: Int
         var duration: Int
         var end: Int
-        /// Of each context's strip; nil: there is no room, and the strips stand below the run.
+        /// Column of each context's strip; nil: there is no room, and the strips stand below the
+        /// run.
         var strips: [Int]?
         static let start = 22
 
@@ -259,7 +260,7 @@ extension TimelineEntry {
         return words.joined(separator: "; ")
     }
 
-    /// What happened in the launch of a context, its end last.
+    /// Events of a context's launch, its end last.
     func strip(of context: String) -> [Timeline.Symbol] {
         var symbols = events.filter { $0.context == context }.flatMap { $0.events.map(Timeline.Symbol.init) }
         if counted.contains(context) {

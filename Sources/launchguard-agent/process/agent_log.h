@@ -1,6 +1,6 @@
-/* spool/agent.log: what the agent did, for a person who looks at the device. One line each, with
- * the time; bounded, with one older file beside it. It names no credential, and of an endpoint only
- * the host. */
+/* spool/agent.log: the agent's actions, for a person who looks at the device. One line each, with
+ * the time; bounded, with one older file beside it. The log has no credential, and only the host of
+ * an endpoint. */
 #ifndef AGENT_LOG_H
 #define AGENT_LOG_H
 

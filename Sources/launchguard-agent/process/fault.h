@@ -1,4 +1,4 @@
-/* Of a test build alone: the agent kills itself at the point that a test names. */
+/* Only in a test build: the agent kills itself at the point that a test names. */
 #ifndef AGENT_FAULT_H
 #define AGENT_FAULT_H
 

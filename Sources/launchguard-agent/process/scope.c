@@ -49,7 +49,7 @@ static bool read_unit(char *ret_unit, size_t room, bool *ret_user)
     return scope_unit(text, ret_unit, room, ret_user);
 }
 
-/* false: it did not end in time, and was ended. */
+/* false: the process did not end in time, and was killed. */
 static bool wait_for(pid_t child)
 {
     struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };

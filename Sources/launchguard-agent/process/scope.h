@@ -1,5 +1,5 @@
-/* Out of the program's service unit: a service manager that stops the unit ends all processes that
- * are in it. */
+/* Leave the program's service unit: a service manager that stops the unit ends all processes in
+ * it. */
 #ifndef AGENT_SCOPE_H
 #define AGENT_SCOPE_H
 
@@ -11,7 +11,7 @@
 bool scope_unit(const char *cgroups, char *ret_unit, size_t room, bool *ret_user);
 
 /* Ask systemd for a transient scope with this process in it, where the process is in a service
- * unit, for at most a third of a second; and log what came of it. */
+ * unit, for at most a third of a second; and log the result. */
 void scope_leave_unit(void);
 
 #endif

@@ -1,8 +1,8 @@
-/* What a report says: two JSON texts, made once from the run file, by the public reader.
+/* The contents of a report: two JSON texts, made once from the run file, by the public reader.
  *
  * The brief part has at most LG__REPORT_BRIEF_MAX bytes: what died, where, how often. It goes
  * first. The full part has the fields and names of `launchguard inspect --json --no-symbols`,
- * without what must not leave the machine, so that the same programs read both. */
+ * without data that must not leave the machine, so that the same programs read both. */
 #ifndef AGENT_COMPOSE_H
 #define AGENT_COMPOSE_H
 
@@ -12,7 +12,7 @@
 
 #include "launchguard/ledger.h"
 
-/* What the run file does not say by itself. */
+/* Facts that are not in the run file. */
 struct facts {
     char uuid[37];          /* identity of the report */
     char run_uuid[37];
@@ -34,8 +34,8 @@ char *compose_brief(lg_reader *reader, const struct facts *facts, size_t *ret_by
 /* At most LG__REPORT_FULL_MAX bytes: it leaves the oldest breadcrumbs out first. */
 char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
 
-/* The brief part of `count` runs that gave way before they had a report. Of the facts, the
- * identities, the fingerprint, the end and `made_ns` are used; `ordinal` is that of the last
+/* The brief part for `count` runs that gave way before they had a report. The call uses the
+ * identities, the fingerprint, the end and `made_ns` of the facts; `ordinal` is that of the last
  * run. */
 char *compose_counted(const struct facts *facts, const char *state_directory, uint64_t ordinal, uint64_t count, size_t *ret_bytes);
 

@@ -37,7 +37,7 @@ static void add_frame(struct frames *frames, uint64_t pc, bool exact)
     frame->found = false;
 }
 
-/* Frames behind the gap in a stack are left out: their neighbours are not known. */
+/* Frames after the gap in a stack are left out: their neighbours are not known. */
 static uint32_t innermost(const lg_stack_info *info, struct frames *frames)
 {
     uint32_t count = info->first < info->stored ? info->first : info->stored;

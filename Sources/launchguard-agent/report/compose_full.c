@@ -1,8 +1,9 @@
-/* The full part: what `launchguard inspect --json --no-symbols` writes, with these differences.
- * - Left out: the memory map and what follows from it, memory around the crash, standard error.
- * - `path` is empty, and `report` holds what the brief part says of the report itself, the
- *   fingerprint among it.
- * - Home directories are "~". Of the breadcrumbs there are the newest 200.
+/* The full part: the output of `launchguard inspect --json --no-symbols`, with these differences.
+ * - Left out: the memory map and the fields derived from it, memory around the crash, standard
+ *   error.
+ * - `path` is empty, and `report` holds the brief part's fields about the report itself, with the
+ *   fingerprint.
+ * - Home directories are "~". Only the newest 200 breadcrumbs are there.
  * - A number above INT64_MAX is left out; only a damaged file has one. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What a report needs to know beside the run file: of the launch, of the ledger, of the clock. */
+/* Facts that a report needs beside the run file: of the launch, the ledger, the clock. */
 #ifndef AGENT_GATHER_H
 #define AGENT_GATHER_H
 

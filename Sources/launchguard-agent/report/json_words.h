@@ -1,5 +1,5 @@
-/* JSON values of what a reader returns, in the forms of the report. Each function
- * returns a new reference, or NULL where there is nothing to say. */
+/* JSON values of the reader's values, in the forms of the report. Each function returns a new
+ * reference, or NULL for a value that the report leaves out. */
 #ifndef AGENT_JSON_WORDS_H
 #define AGENT_JSON_WORDS_H
 

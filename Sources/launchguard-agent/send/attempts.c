@@ -17,13 +17,14 @@ static uint64_t wall_ns(void)
     return lg__os_clock_ns(CLOCK_REALTIME);
 }
 
-/* A time in the past, or one so far away that a clock must have been wrong. */
+/* The time is past, or so far away that a clock must have been wrong. */
 static bool is_due(uint64_t when_ns, uint64_t now_ns)
 {
     return when_ns <= now_ns || when_ns - now_ns > PAUSE_MAX_NS + BACKOFF_MAX_NS;
 }
 
-/* Where the last attempt is yet to come, the clock was set back, and the report has waited. */
+/* A last attempt in the future means that the clock was set back, and that the report has
+ * waited. */
 static bool mail_is_due(const struct mail *mail, uint64_t now_ns)
 {
     return mail->header.attempted_ns > now_ns || is_due(mail->header.next_ns, now_ns);
@@ -31,7 +32,8 @@ static bool mail_is_due(const struct mail *mail, uint64_t now_ns)
 
 /* ---- which report is next ---- */
 
-/* Since the agent began; a later time than now is one of before a clock was set back. */
+/* The attempt came since the agent began. A time later than now is from before a clock was set
+ * back. */
 static bool has_failed(const struct attempts *attempts, const struct mail *mail, uint64_t now)
 {
     return mail->header.error[0] && mail->header.attempted_ns >= attempts->begun_ns && mail->header.attempted_ns <= now;

@@ -1,5 +1,5 @@
-/* The attempts to send: which report is due, one attempt at a time, and what follows from its
- * answer. All state of a report is in its header on the disk. */
+/* The attempts to send: the choice of the due report, one attempt at a time, and the reaction to
+ * its answer. All state of a report is in its header on the disk. */
 #ifndef AGENT_ATTEMPTS_H
 #define AGENT_ATTEMPTS_H
 
@@ -26,16 +26,16 @@ struct mail *attempts_next(const struct attempts *attempts, uint64_t now);
 /* Milliseconds until a pending report is due; −1: none is pending. */
 int attempts_until_due(const struct attempts *attempts, uint64_t now);
 
-/* Begin to send a report. false: no request is under way, and the report says why. */
+/* Begin to send a report. false: no request is under way, and the report's error says why. */
 bool attempts_begin(struct attempts *attempts, struct mail *mail);
 
 /* The attempt under way has ended, with this answer of sender_step(). */
 void attempts_conclude(struct attempts *attempts, const struct answer *answer, const char *why);
 
-/* Held reports go again once what was refused has changed. */
+/* Send held reports again once the refused settings have changed. */
 void attempts_release_held(struct attempts *attempts);
 
-/* Somebody waits: what is due later is tried now. */
+/* Somebody waits: try the reports that are due later now. */
 void attempts_take_nudge(struct attempts *attempts);
 
 /* The pause that an earlier agent was asked for. */

@@ -64,7 +64,7 @@ static int folder_of(const struct mailbox *mailbox, lg_delivery_state state)
     return mailbox->folders[state];
 }
 
-/* One file of a folder. What cannot be read is no reason to lose the others. */
+/* Take one file of a folder. A file that cannot be read is no reason to lose the others. */
 static void take_file(struct mailbox *mailbox, lg_delivery_state state, const char *name)
 {
     struct mail mail = { .state = state };
@@ -84,7 +84,7 @@ static void take_file(struct mailbox *mailbox, lg_delivery_state state, const ch
     if (status != LG_OK)
         return;
     if (mailbox_find(mailbox, mail.parts.uuid)) {
-        /* it had moved on when an agent died */
+        /* the report had moved on when an agent died */
         unlinkat(folder_of(mailbox, state), name, 0);
         return;
     }

@@ -25,8 +25,8 @@ struct mailbox {
     uint32_t damaged;   /* put aside since the start */
 };
 
-/* Read what is there. Damaged reports move to dead/. false: a folder cannot be opened, and errno
- * says why. */
+/* Read all reports. Damaged reports move to dead/. false: a folder cannot be opened, and errno says
+ * why. */
 bool mailbox_open(int spool, struct mailbox *ret_mailbox);
 
 /* A new report: `header` without its sizes and checksums. The result is borrowed until the next
@@ -37,14 +37,14 @@ struct mail *mailbox_add(struct mailbox *mailbox, const struct lg__report_name *
 /* Write the header of a report. false: errno says why; the report in memory has it all the same. */
 bool mailbox_update(struct mailbox *mailbox, struct mail *mail);
 
-/* Move a report to another state, with its header as it is now. A sent one leaves its parts
- * behind. */
+/* Move a report to another state, with its header as it is now. A sent report loses its two
+ * parts. */
 bool mailbox_move(struct mailbox *mailbox, struct mail *mail, lg_delivery_state state);
 
 /* Delete a report. */
 void mailbox_drop(struct mailbox *mailbox, struct mail *mail);
 
-/* The two parts, read and checked: in memory of malloc(), one behind the other. NULL: damaged, or
+/* The two parts, read and checked: in memory of malloc(), one after the other. NULL: damaged, or
  * gone. */
 char *mailbox_read(const struct mailbox *mailbox, const struct mail *mail);
 
@@ -54,8 +54,8 @@ struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16]);
 /* Whether there is a report in this state. */
 bool mailbox_has(const struct mailbox *mailbox, lg_delivery_state state);
 
-/* Look again at what others may have changed: the program empties the spool, or takes what it was
- * told of. */
+/* Look again at files that others may have changed: the program empties the spool, or deletes a
+ * sent report after its call of on_delivered. */
 void mailbox_refresh(struct mailbox *mailbox);
 
 #endif

@@ -1,11 +1,11 @@
-/* What becomes of a report after an attempt: pure decisions. */
+/* The fate of a report after an attempt: pure decisions. */
 #ifndef AGENT_RETRY_H
 #define AGENT_RETRY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of a report; its last failed attempt was the last one of these. */
+/* Limits of a report: no attempt follows the last of these, or a failed one at this age. */
 #define ATTEMPTS_MAX 20u
 #define AGE_MAX_NS (UINT64_C(30) * 24 * 3600 * 1000000000)
 /* Back-off with full jitter: a random time up to 2 s, 4 s, 8 s, … 1 h. */

@@ -73,7 +73,7 @@ static size_t on_header(char *line, size_t one, size_t size, void *user)
     char value[512];
     uint64_t pause;
     size *= one;
-    if (size >= 5 && strncasecmp(line, "HTTP/", 5) == 0) /* of another answer, as behind 100 */
+    if (size >= 5 && strncasecmp(line, "HTTP/", 5) == 0) /* of another answer, as after 100 */
         sender->answer = (struct answer){ .http_status = 0 };
     else if (header_is(line, size, "Retry-After", value, sizeof value) && retry_after(value, (int64_t)time(NULL), &pause))
         take_pause(&sender->answer, pause);

@@ -17,12 +17,12 @@ void brief_put(json_t *object, const char *key, const char *text);
 /* Add a copy of a member under another name, where there is one. */
 void brief_copy(json_t *to, const char *key, const json_t *from, const char *name);
 
-/* What the end is called: the exception's type, the signal, or the kind of end. */
+/* Name of the end: the exception's type, the signal, or the kind of end. */
 const char *brief_type(const json_t *report);
-/* What is to be said of it: the message, the kind of crash, the reason or the evidence. */
+/* Description of the end: the message, the kind of crash, the reason or the evidence. */
 const char *brief_value(const json_t *report);
 
-/* Whether the run failed; not where it ended as somebody wished. */
+/* Whether the run failed, and did not end as somebody wished. */
 bool brief_is_failure(const json_t *report);
 
 /* A number in the forms "0x1f"; 0: it is none. */

@@ -1,4 +1,4 @@
-/* The full part, as the targets read it. What is returned is borrowed from it. */
+/* The full part, as the targets read it. Results are borrowed from the part. */
 #ifndef AGENT_FULL_JSON_H
 #define AGENT_FULL_JSON_H
 
@@ -6,14 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the stacks are of: the crash that ended the run, or else the newest snapshot whose cause did
- * not end. NULL: there is neither. */
+/* The event of the stacks: the crash that ended the run, or else the newest snapshot whose cause
+ * did not end. NULL: there is neither. */
 const json_t *full_json_moment(const json_t *full, const json_t *brief);
 
-/* Of the thread that the brief part names, the walk that the brief part shows the begin of, all of
- * it. NULL: there is none. */
+/* The whole stack walk whose first frames the brief part shows. NULL: there is none. */
 const json_t *full_json_frames(const json_t *moment, const json_t *brief);
-/* Its registers; NULL: there are none. */
+/* Registers of the walk's thread; NULL: there are none. */
 const json_t *full_json_registers(const json_t *moment, const json_t *brief);
 
 /* The other threads of that moment, one after the other: `*index` starts at 0. NULL: no more. */

@@ -86,9 +86,9 @@ static void add_modules(json_t *attributes, const struct modules *modules)
     otlp_values_add_list(attributes, "launchguard.modules", list);
 }
 
-/* ---- what the program said ---- */
+/* ---- annotations and breadcrumbs ---- */
 
-/* A key twice is one attribute: what came first. */
+/* Where a key comes twice, the first value becomes the attribute. */
 static void add_once(json_t *attributes, json_t *seen, const char *prefix, const char *key, json_t *value)
 {
     char name[256];

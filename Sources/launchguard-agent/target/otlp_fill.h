@@ -1,4 +1,4 @@
-/* What the full part adds to the log record of OpenTelemetry. */
+/* Add data of the full part to the log record of OpenTelemetry. */
 #ifndef AGENT_OTLP_FILL_H
 #define AGENT_OTLP_FILL_H
 

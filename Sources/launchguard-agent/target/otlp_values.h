@@ -13,7 +13,7 @@ void otlp_values_add_number(json_t *attributes, const char *key, uint64_t number
 /* Append an attribute with a list of attributes as its value; the list is taken. */
 void otlp_values_add_list(json_t *attributes, const char *key, json_t *values);
 
-/* What a list of values holds: a set of attributes, which is taken. */
+/* A set of attributes as a value of a list. Takes the attributes. */
 json_t *otlp_values_set(json_t *attributes);
 
 /* Numbers of 64 bits are strings. */

@@ -1,4 +1,4 @@
-/* A report on its way, the request that carries it, and what the makers of requests share. */
+/* A report on its way, the request that carries it, and functions for all makers of requests. */
 #ifndef AGENT_REQUEST_H
 #define AGENT_REQUEST_H
 
@@ -31,7 +31,7 @@ struct request {
 
 void request_free(struct request *request);
 
-/* Note why there is no request. Returns false. */
+/* Note the reason for a missing request. Returns false. */
 bool request_refuse(char ret_why[LG__REPORT_ERROR_BYTES], const char *why);
 
 /* Whether the endpoint is an address without a user name. */

@@ -74,7 +74,7 @@ static json_t *stack_trace(const json_t *report, json_t *images)
     }
     json_t *trace = json_object();
     put(trace, "frames", frames);
-    /* the addresses are those of the calls, not the return addresses behind them */
+    /* the addresses are those of the calls, not the return addresses after them */
     put(trace, "instruction_addr_adjustment", json_string("none"));
     return trace;
 }

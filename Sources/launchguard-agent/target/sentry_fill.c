@@ -37,7 +37,7 @@ static json_t *stack_trace(const json_t *frames, const json_t *registers, const 
     json_array_foreach((json_t *)registers, index, cell)
         put(values, brief_text(cell, "name"), words_short_address(brief_address(cell, "value")));
     put(trace, "frames", list);
-    /* the addresses are those of the calls, not the return addresses behind them */
+    /* the addresses are those of the calls, not the return addresses after them */
     put(trace, "instruction_addr_adjustment", json_string("none"));
     put(trace, "registers", json_object_size(values) ? json_incref(values) : NULL);
     json_decref(values);
@@ -96,7 +96,7 @@ static void fill_images(json_t *event, const struct modules *modules)
     json_decref(images);
 }
 
-/* ---- what the program said ---- */
+/* ---- annotations and breadcrumbs ---- */
 
 /* Sentry refuses any other tag. */
 static bool is_tag(const char *key, const json_t *value)

@@ -1,4 +1,4 @@
-/* What the full part adds to the event of Sentry. */
+/* Add data of the full part to the event of Sentry. */
 #ifndef AGENT_SENTRY_FILL_H
 #define AGENT_SENTRY_FILL_H
 

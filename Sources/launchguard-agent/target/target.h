@@ -1,5 +1,4 @@
-/* A kind of server: what a request to it looks like. One file a target; nothing here uses the
- * network. */
+/* The kinds of servers and their requests. One file a target; nothing here uses the network. */
 #ifndef AGENT_TARGET_H
 #define AGENT_TARGET_H
 

@@ -22,7 +22,7 @@ static bool is_plain(const char *text, size_t size, const char *also)
     return size > 0;
 }
 
-/* What is wrong is said without a word of the DSN, which holds a key. */
+/* The messages quote no word of the DSN, which holds a key. */
 static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
 {
     const char *rest = strstr(dsn, "://");
@@ -38,7 +38,7 @@ static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request
     const char *host = at + 1, *path = strchr(host, '/');
     size_t host_size = path ? (size_t)(path - host) : 0;
     if (host_size == 0 || host[0] == ':' || !is_plain(host, host_size, ".-_:[]"))
-        return request_refuse(ret_why, "the DSN names no host, or no project behind it");
+        return request_refuse(ret_why, "the DSN names no host or no project");
     const char *project = strrchr(path, '/') + 1;
     if (!is_plain(project, strlen(project), "-_"))
         return request_refuse(ret_why, "the DSN does not end with a project");
@@ -66,8 +66,8 @@ static void write_event_id(const uint8_t uuid[16], char ret_id[37])
     ret_id[used] = 0;
 }
 
-/* What is sent has its time: a server takes the difference to its own clock for that of all times
- * in the report. A file may be sent at any time, and has none. */
+/* An envelope that is sent has its time: a server takes the difference to its own clock as the
+ * error of all times in the report. A file may be sent at any time, and has none. */
 static bool write_header(FILE *out, const char *event_id, bool is_sent)
 {
     char sent_at[32];

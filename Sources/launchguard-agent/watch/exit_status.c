@@ -25,7 +25,8 @@ struct pidfd_info_6_15 {
 
 enum found { FOUND_NONE, FOUND_ALIVE, FOUND_ENDED, FOUND_STATUS };
 
-/* Of a line of /proc/PID/stat, from its third field on: a field, from 4. NULL: there are fewer. */
+/* A field, from 4, of a line of /proc/PID/stat that begins at its third field. NULL: there are
+ * fewer. */
 static const char *field_of(const char *third, int number)
 {
     for (int i = 3; third && i < number; i++)
@@ -42,8 +43,8 @@ static bool may_see_code(int32_t pid)
     return readlink(path, folder, sizeof folder) >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-/* The process in /proc; of one that its parent has not waited for also its exit code, where the
- * kernel shows that to us. */
+/* The process in /proc; before its parent has waited for it also its exit code, where the kernel
+ * shows that to us. */
 static enum found find(int32_t pid, uint64_t start_ticks, int *ret_wait_status)
 {
     char path[32], text[1024];
@@ -95,7 +96,7 @@ enum exit_status_known exit_status_read(int pidfd, int32_t pid, uint64_t start_t
     case FOUND_ALIVE: return EXIT_STATUS_LATER;
     case FOUND_NONE: break;
     }
-    /* Its parent may have waited for it in between. */
+    /* The parent may have waited in between. */
     info = (struct pidfd_info_6_15){ .mask = PIDFD_INFO_EXIT_6_15 };
     if (ioctl(pidfd, PIDFD_GET_INFO_6_15, &info) == 0 && info.mask & PIDFD_INFO_EXIT_6_15) {
         *ret_wait_status = info.exit_code;

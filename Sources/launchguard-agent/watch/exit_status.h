@@ -12,9 +12,9 @@ int exit_status_open(int32_t pid, uint64_t start_ticks);
 
 enum exit_status_known { EXIT_STATUS_LATER, EXIT_STATUS_KNOWN, EXIT_STATUS_NEVER };
 
-/* The wait status of the process, once its descriptor is readable. From the kernel's own word since
- * Linux 6.15, when its parent has waited for it; from /proc before that. EXIT_STATUS_LATER: neither
- * yet; ask again soon. EXIT_STATUS_NEVER: this kernel tells nobody but the parent. */
+/* The wait status of the process, once its descriptor is readable. Since Linux 6.15 the descriptor
+ * reports it after the parent has waited; before that /proc has it. EXIT_STATUS_LATER: neither yet;
+ * ask again soon. EXIT_STATUS_NEVER: this kernel reports it only to the parent. */
 enum exit_status_known exit_status_read(int pidfd, int32_t pid, uint64_t start_ticks, int *ret_wait_status);
 
 #endif

@@ -87,7 +87,8 @@ void runs_settle(struct runs *runs, struct known_run *run, enum lg__reported rep
     run->state = RUN_SETTLED;
 }
 
-/* Begin to wait for its end. The word says so first, and is believed only while we live. */
+/* Begin to wait for the end of a process. The mark in the run file comes first; others believe it
+ * only while this agent lives. */
 static void attach(struct runs *runs, struct known_run *run, const lg_run_info *info)
 {
     run->state = RUN_ALIVE;
@@ -95,14 +96,14 @@ static void attach(struct runs *runs, struct known_run *run, const lg_run_info *
     run->start_ticks = info->start_ticks;
     run->pidfd = exit_status_open(info->pid, info->start_ticks);
     if (run->pidfd < 0)
-        return; /* it has just ended, or lives in another pid namespace: the next look says */
+        return; /* ended, or in another pid namespace: the next look shows which */
     lg_status status = lg__run_words_attach(runs->folder, run->name, run->uuid, true);
     LG_FAULT_POINT("witness: attached");
     agent_log("run %llu: waiting for the end of process %d%s%s", (unsigned long long)run->ordinal, (int)info->pid,
               status == LG_OK ? "" : ", unannounced: ", status == LG_OK ? "" : lg_status_message(status));
 }
 
-/* Begins at the first question. */
+/* The time begins at the first question. */
 static bool has_lasted(struct known_run *run, uint64_t least_ns)
 {
     const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
@@ -110,7 +111,7 @@ static bool has_lasted(struct known_run *run, uint64_t least_ns)
     return now - run->since_ns >= least_ns;
 }
 
-/* Its process lives, and has it locked. */
+/* The process of the run lives, and has the file locked. */
 static bool is_being_made(const struct runs *runs, const struct known_run *run)
 {
     int file = openat(runs->folder, run->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -197,7 +198,7 @@ static void witness(struct runs *runs, struct known_run *run)
         agent_log("run %llu: process %d has ended, and its status is not to be had", (unsigned long long)run->ordinal, (int)run->pid);
         break;
     case EXIT_STATUS_NEVER:
-        agent_log("run %llu: process %d has ended; this kernel tells its status to nobody but its parent", (unsigned long long)run->ordinal,
+        agent_log("run %llu: process %d has ended; this kernel reports its status only to its parent", (unsigned long long)run->ordinal,
                   (int)run->pid);
         break;
     case EXIT_STATUS_KNOWN:

@@ -53,7 +53,7 @@ uint32_t runs_alive(const struct runs *runs);
 /* Open the file of a run. NULL: it cannot be read. */
 lg_reader *runs_reader(const struct runs *runs, const char *name);
 
-/* Store in its file what became of it; it is settled. */
+/* Store the outcome in the file of the run, which is settled then. */
 void runs_settle(struct runs *runs, struct known_run *run, enum lg__reported reported);
 
 #endif

@@ -1,7 +1,7 @@
 import LaunchGuard
 import LaunchGuardReports
 
-// What a program sees where LaunchGuard does not know the platform.
+// The view of a program where LaunchGuard does not know the platform.
 var configuration = Session.Configuration(appID: "org.example.shell")
 configuration.onLog = { _, category, text in print("\(category): \(text)") }
 let session = try Session.start(configuration)
@@ -31,11 +31,11 @@ for key in ["first", "fails", "left out"] { print(launch.state(ofTask: key)!) }
 
 let essential = session.makeLaunch("essential")
 essential.addTask("fails", options: .essential) { throw CancellationError() }
-essential.addTask("behind") { fatalError() }
+essential.addTask("later") { fatalError() }
 do {
     try await essential.begin()
 } catch {
-    print(error.code, essential.state(ofTask: "behind")!)
+    print(error.code, essential.state(ofTask: "later")!)
 }
 
 session.watchMainActor()

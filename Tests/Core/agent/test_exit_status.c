@@ -1,5 +1,5 @@
 /* The exit status of a process that is no child: known before its parent has waited for it and, on
- * kernels that tell, after that. */
+ * kernels that report it, after that. */
 #include "harness.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void see(int signal)
     if (known == EXIT_STATUS_KNOWN)
         assert_int_equal(later, truth);
     else
-        printf("             this kernel tells the status to the parent alone, once it has waited\n");
+        printf("             this kernel reports the status to the parent alone, once it has waited\n");
     close(pidfd);
 }
 
@@ -81,7 +81,7 @@ static void test_of_another_user(void **state)
         print_message("             left out: only root becomes another user\n");
         skip();
     }
-    int known[2]; /* its time, which a process that has ended does not tell */
+    int known[2]; /* its time, which an ended process does not show */
     char byte = 0;
     assert_int_equal(pipe(known), 0);
     pid_t child = fork();

@@ -41,7 +41,7 @@ static void die(const char *point)
 
 enum { ADDED = 1, UPDATED = 2, SENT = 3 };
 
-/* What the test knows for certain: how far the agent had come. */
+/* The certain knowledge of the test: the step that the agent had reached. */
 static int *reached;
 
 static void life(void *argument)

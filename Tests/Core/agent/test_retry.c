@@ -1,4 +1,4 @@
-/* What becomes of a report after an attempt: each row of the table in docs/DELIVERY.md, the bounds
+/* The fate of a report after an attempt: each row of the table in docs/DELIVERY.md, the bounds
  * of the waits, and what servers say about waiting. */
 #include "harness.h"
 

@@ -1,4 +1,4 @@
-/* The walk by frame pointers shows a caller only where it points behind a call, and the record says
+/* The walk by frame pointers shows a caller only where it points after a call, and the record says
  * which of its two walks shows the stack. */
 #include "harness.h"
 
@@ -46,7 +46,7 @@ static const struct form forms[] = {
     { true, { 0x90, 0xff, 0x14, 0x25, 1, 2, 3, 4 } },                    /* call *disp32 */
     { false, { 0x90, 0x90, 0x90, 0xe9, 1, 2, 3, 4 } },                   /* jmp rel32 */
     { false, { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe0 } },       /* jmp *%rax */
-    /* in the middle of calls, or behind one */
+    /* in the middle of calls, or after one */
     { false, { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x15 } },
     { false, { 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x15, 1 } },
     { false, { 0x90, 0x90, 0x90, 0x90, 0xff, 0x94, 0x24, 1 } },
@@ -60,7 +60,7 @@ static const struct form forms[] = {
     { true, { 0, 0, 0, 0, 0x1f, 0x0a, 0x3f, 0xd6 } },  /* blraaz x16 */
     { false, { 0, 0, 0, 0, 0x10, 0, 0, 0x14 } },       /* b */
     { false, { 0, 0, 0, 0, 0, 0x02, 0x1f, 0xd6 } },    /* br x16 */
-    { false, { 0x10, 0, 0, 0x94, 0x1f, 0x20, 0x03, 0xd5 } }, /* one instruction behind a call */
+    { false, { 0x10, 0, 0, 0x94, 0x1f, 0x20, 0x03, 0xd5 } }, /* one instruction after a call */
 #endif
     { false, { 0 } },
 };
@@ -166,7 +166,7 @@ static void test_false_callers(void **state)
             if (pointers.stored != 1)
                 fail_msg("word %d is shown as a caller", (int)word);
             assert_int_equal(pointers.truncated, 1);
-            assert_non_null(strstr(pointers.reason, "not behind a call"));
+            assert_non_null(strstr(pointers.reason, "not after a call"));
             assert_int_equal(choice.disagree, 0);
         }
         /* the tables know better */

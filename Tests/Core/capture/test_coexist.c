@@ -571,7 +571,7 @@ static void body_one_shot(void *argument)
     for (size_t i = 0; i < 3; i++)
         kill(getpid(), numbers[i]);
 #if defined(__x86_64__)
-    BREAKPOINT(); /* the handler returns behind it */
+    BREAKPOINT(); /* the handler returns after it */
 #else
     kill(getpid(), SIGTRAP);
 #endif

@@ -95,7 +95,7 @@ static int cut_module(struct dl_phdr_info *info, size_t size, void *argument)
     search->cut->last = false;
     if (!executable && is_needed(info->dlpi_name))
         return 1;
-    /* Some linkers put the code of a program behind its headers. */
+    /* Some linkers put the code of a program after its headers. */
     search->cut->runs = executable && is_code(info, 0);
     if (search->cut->runs)
         return 1;

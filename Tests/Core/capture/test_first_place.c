@@ -1,4 +1,4 @@
-/* lg_options.keep_first: handlers that the program installs after the start come behind the record,
+/* lg_options.keep_first: handlers that the program installs after the start come after the record,
  * and the program sees its own actions. */
 #include "harness.h"
 

@@ -80,8 +80,8 @@ static void spin_us(unsigned us)
     while ((now.tv_sec - begin.tv_sec) * 1000000 + (now.tv_nsec - begin.tv_nsec) / 1000 < (long)us);
 }
 
-/* What is not slept is given back: a thread that passes its points without end would else count
- * down to the other end of the numbers, where there is no limit. */
+/* A delay that is not slept is given back: otherwise a thread that passes its points without end
+ * would count below the smallest number, and the limit would be lost. */
 static void delay(unsigned us)
 {
     if (atomic_fetch_sub(&delays_left_us, (int)us) >= (int)us)

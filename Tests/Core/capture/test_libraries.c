@@ -1,5 +1,5 @@
 /* Libraries that live with their faults: a conservative collector in incremental mode, whose write
- * barrier is a fault, and libsigsegv. Each is installed before LaunchGuard, behind it, and behind
+ * barrier is a fault, and libsigsegv. Each is installed before LaunchGuard, after it, and after
  * it with keep_first. */
 #include "harness.h"
 
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum when { BEFORE, BEHIND, KEPT, WHENS };
+enum when { BEFORE, AFTER, KEPT, WHENS };
 
 static __attribute__((unused)) void start(enum when when)
 {
@@ -34,8 +34,8 @@ static __attribute__((unused)) void assert_recorded(enum when when, uint32_t lea
     assert_int_equal(crash.signal, SIGSEGV);
     assert_int_equal(crash.address, 0x18);
     if (when == KEPT && least > 64)
-        least = 64; /* the faults behind so many recoveries have no record */
-    if (when != BEHIND && crash.sequence <= least)
+        least = 64; /* the faults after so many recoveries have no record */
+    if (when != AFTER && crash.sequence <= least)
         fail_msg("only %u faults went through the handler", crash.sequence);
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
@@ -161,7 +161,7 @@ static void test_sigsegv(void **state)
 {
     (void)state;
     for (enum when when = BEFORE; when < WHENS; when++) {
-        if (when == BEHIND)
+        if (when == AFTER)
             continue; /* it replaces LaunchGuard's handler, and calls none before it */
         state_make();
         fault_handler = mend;

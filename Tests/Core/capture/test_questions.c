@@ -22,7 +22,7 @@ static __thread enum role role;
 static __thread sigjmp_buf way_out;
 static lg_session *session;
 
-/* What the threads of a child have reached. */
+/* Counts of events on the threads of a child. */
 static _Atomic unsigned asked, clears, late, answered, pauses, survived, crashes, locks, taken;
 
 static void await(_Atomic unsigned *count, unsigned least)
@@ -47,7 +47,7 @@ static void survive(void)
 {
     if (sigsetjmp(way_out, 1) == 0) {
         if (role == SECOND)
-            __builtin_trap(); /* of that signal no handler was seen to recover */
+            __builtin_trap(); /* no handler was seen to recover from that signal */
         crash();
     }
     lg_deadline_end(session, 2); /* any call: the thread is outside its handler */

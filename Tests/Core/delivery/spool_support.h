@@ -17,7 +17,7 @@ void write_text(const char *name, const char *text);
 const char *read_text(const char *name);
 bool is_there(const char *name);
 
-/* What the fake agent does from now on. */
+/* Set the actions of the fake agent from now on. */
 void plan(const char *what);
 /* How many agents were started so far. */
 unsigned agents_started(void);

@@ -27,12 +27,12 @@
 
 static char *const sleep_arguments[] = { "sleep", "60", NULL };
 
-static volatile sig_atomic_t told;
+static volatile sig_atomic_t signals;
 
 static void count_signal(int signal)
 {
     (void)signal;
-    told++;
+    signals++;
 }
 
 static void must(bool holds, int code)
@@ -71,7 +71,7 @@ static void expect_no_child(void)
     must(wait(&status) == -1 && errno == ECHILD, 86);
     must(waitpid(-1, &status, WNOHANG | __WALL) == -1 && errno == ECHILD, 87);
     must(any_child(getpid()) == 0, 88);
-    must(told == 0, 89);
+    must(signals == 0, 89);
 }
 
 static void body_exits(void *argument)

@@ -130,12 +130,12 @@ static void test_ends_meanwhile(void **state)
     }
 }
 
-/* ---- a clean end, told in the ledger ---- */
+/* ---- a clean end, noted in the ledger ---- */
 
 static void body_crashes_at_exit(void *argument)
 {
     (void)argument;
-    atexit(crash); /* behind LaunchGuard's own handler */
+    atexit(crash); /* after LaunchGuard's own handler */
     begin();
     exit(0);
 }
@@ -164,7 +164,7 @@ static void test_clean_end_in_the_ledger(void **state)
     assert_int_equal(entry.wall_ns, info.wall_ns);
     assert_int_equal(entry.duration_ns, info.end_ns - info.monotonic_ns);
     assert_int_equal(entry.launching, 1);
-    /* a crash behind the end is in the run file */
+    /* a crash after the end is in the run file */
     expect_signal(body_crashes_at_exit, NULL, SIGSEGV);
     expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
     /* what is not whole is not used */
@@ -193,11 +193,11 @@ static void test_moment_of_the_end(void **state)
     assert_true(lg__os_boot_id(boot_id));
     uint64_t before = lg__os_clock_ns(CLOCK_BOOTTIME);
     run_child(body, WAY(CRASH));
-    uint64_t behind = lg__os_clock_ns(CLOCK_BOOTTIME);
+    uint64_t after_it = lg__os_clock_ns(CLOCK_BOOTTIME);
     expect_exit(body, WAY(EXIT_0), 0);
     struct lg__ledger_context context = stored_context("main");
     assert_memory_equal(context.crash_boot_id, boot_id, sizeof boot_id);
-    assert_true(context.crash_boottime_ns > before && context.crash_boottime_ns < behind);
+    assert_true(context.crash_boottime_ns > before && context.crash_boottime_ns < after_it);
     /* The time of the end is not known: the start takes its place. */
     run_child(body, WAY(KILL));
     uint64_t start = newest_info().boottime_ns;
@@ -695,7 +695,7 @@ static void test_noted(void **state)
         if (i == 0) /* a witness does not know better */
             assert_int_equal(lg_witness(state_path(""), info.pid, death.status), LG_OK);
         expect_end(next_start(), LG_END_CRASH, rows[i].evidence);
-        /* lg_stop() ended the launch, and the run: what comes behind it counts for no launch */
+        /* lg_stop() ended the launch, and the run: what comes after it counts for no launch */
         assert_int_equal(last_of_timeline().counted, rows[i].way != STOP);
         assert_int_equal(ledger_context("main").crashes, rows[i].way != STOP);
     }
@@ -719,7 +719,7 @@ static void test_noted_in_a_handler(void **state)
 
 /* ---- a program with a crash reporter of its own ---- */
 
-/* What the kernel does at each signal, and which ones are blocked: not what libc says of them. */
+/* The kernel's action for each signal, and the blocked signals, without libc's view of them. */
 static void read_signals(struct lg__os_disposition ret_signals[64], uint64_t *ret_blocked)
 {
     for (int signal = 1; signal < 64; signal++)

@@ -364,7 +364,7 @@ static void test_golden_files(void **state)
         assert_int_equal(lg_reader_fingerprint(reader, first), LG_OK);
         assert_int_equal(strlen(first), 32);
         /* the selected crash stays selected */
-        lg_crash_info before, behind;
+        lg_crash_info before, after;
         uint32_t crashes = 0;
         lg_reader_crash_count(reader, &crashes);
         for (uint32_t crash = 0; crash < crashes; crash++) {
@@ -372,9 +372,9 @@ static void test_golden_files(void **state)
             lg_status status = lg_reader_crash(reader, &before);
             assert_int_equal(lg_reader_fingerprint(reader, other), LG_OK);
             assert_string_equal(first, other);
-            assert_int_equal(lg_reader_crash(reader, &behind), status);
+            assert_int_equal(lg_reader_crash(reader, &after), status);
             if (status == LG_OK)
-                assert_int_equal(before.sequence, behind.sequence);
+                assert_int_equal(before.sequence, after.sequence);
         }
         lg_reader_close(reader);
     }

@@ -55,7 +55,7 @@ static lg_timeline_entry account(void)
 }
 
 /* Run the program to its end twice: without a witness, and with one. */
-static void expect_twice(void (*body)(void *), void *argument, lg_end end, lg_evidence evidence, lg_end told_end, lg_evidence told, int line)
+static void expect_twice(void (*body)(void *), void *argument, lg_end end, lg_evidence evidence, lg_end witnessed_end, lg_evidence witnessed_evidence, int line)
 {
     for (int witnessed = 0; witnessed < 2; witnessed++) {
         state_make();
@@ -64,10 +64,10 @@ static void expect_twice(void (*body)(void *), void *argument, lg_end end, lg_ev
         assert_false(WIFEXITED(death.status) && WEXITSTATUS(death.status) >= 90 && WEXITSTATUS(death.status) < 100);
         if (witnessed)
             assert_int_equal(lg_witness(state_path(""), newest_info().pid, death.status), LG_OK);
-        expect_end_at(account(), witnessed ? told_end : end, witnessed ? told : evidence, line);
+        expect_end_at(account(), witnessed ? witnessed_end : end, witnessed ? witnessed_evidence : evidence, line);
     }
 }
-#define EXPECT_TWICE(body, argument, end, evidence, told_end, told) expect_twice(body, argument, end, evidence, told_end, told, __LINE__)
+#define EXPECT_TWICE(body, argument, end, evidence, witnessed_end, witnessed_evidence) expect_twice(body, argument, end, evidence, witnessed_end, witnessed_evidence, __LINE__)
 
 /* Whether the last run counted for the launch: as a crash, as an unexplained end. */
 static void expect_counted(bool as_crash, bool as_unknown)
@@ -230,7 +230,7 @@ static void test_reload(void **state)
     /* Without a handler, or with one that does not return, it ended the program. */
     EXPECT_TWICE(body_is_hung_up, NULL, LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK, LG_END_TERMINATED, LG_EVIDENCE_WITNESS);
     EXPECT_TWICE(body_never_returns, NULL, LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK, LG_END_CLEAN, LG_EVIDENCE_WITNESS);
-    /* A supervisor sends SIGHUP behind SIGTERM. */
+    /* A supervisor sends SIGHUP after SIGTERM. */
     EXPECT_TWICE(body_stop_and_hang_up, NULL, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT);
 }
 
@@ -242,8 +242,8 @@ struct marks {
     int signal; /* that asked; 0: SIGTERM */
     lg_end end;
     lg_evidence evidence;
-    lg_end told_end; /* verdict with a witness that saw SIGKILL */
-    lg_evidence told;
+    lg_end witnessed_end; /* verdict with a witness that saw SIGKILL */
+    lg_evidence witnessed_evidence;
 };
 
 static void set_mark(size_t at, int seconds)
@@ -285,8 +285,8 @@ static void set_marks(const struct marks *marks)
 static void test_order_of_causes(void **state)
 {
     (void)state;
-#define ENDS(end, evidence, told_end, told) 0, ENDS_OF(end, evidence, told_end, told)
-#define ENDS_OF(end, evidence, told_end, told) LG_END_##end, LG_EVIDENCE_##evidence, LG_END_##told_end, LG_EVIDENCE_##told
+#define ENDS(end, evidence, witnessed_end, witnessed_evidence) 0, ENDS_OF(end, evidence, witnessed_end, witnessed_evidence)
+#define ENDS_OF(end, evidence, witnessed_end, witnessed_evidence) LG_END_##end, LG_EVIDENCE_##evidence, LG_END_##witnessed_end, LG_EVIDENCE_##witnessed_evidence
     static const struct marks rows[] = {
         /* asked, alive, hung, cpu, memory, announced, job */
         { 0, 0, 0, 0, 0, 0, 0, ENDS(UNKNOWN, NO_MARK, KILLED, WITNESS) },
@@ -337,7 +337,7 @@ static void test_order_of_causes(void **state)
         write_state(offsetof(struct lg__state, witness_status), &status, sizeof status);
         set_word(offsetof(struct lg__state, witnessed), 1);
         verdict = newest_verdict();
-        if (verdict.end != rows[i].told_end || verdict.evidence != rows[i].told)
+        if (verdict.end != rows[i].witnessed_end || verdict.evidence != rows[i].witnessed_evidence)
             fail_msg("row %zu, with a witness: %s, %s", i, lg_end_name(verdict.end), lg_evidence_sentence(verdict.evidence));
         assert_int_equal(verdict.signal, verdict.evidence != LG_EVIDENCE_STOP_TIMEOUT ? SIGKILL : rows[i].signal ? rows[i].signal : SIGTERM);
     }

@@ -158,7 +158,7 @@ static void test_witness_during_the_next_start(void **state)
 /* The witness finds no file that it may write to, and writes nothing. */
 static void expect_witness(const char *directory, int32_t pid, int status, lg_status expected)
 {
-    static char before[1 << 21], behind[1 << 21];
+    static char before[1 << 21], after[1 << 21];
     const char *path = newest_run_path();
     ssize_t size = -1;
     int file = path ? open(path, O_RDONLY) : -1;
@@ -166,8 +166,8 @@ static void expect_witness(const char *directory, int32_t pid, int status, lg_st
         size = read(file, before, sizeof before);
     assert_int_equal(lg_witness(directory, pid, status), expected);
     if (file >= 0) {
-        assert_int_equal(pread(file, behind, sizeof behind, 0), size);
-        assert_memory_equal(before, behind, (size_t)size);
+        assert_int_equal(pread(file, after, sizeof after, 0), size);
+        assert_memory_equal(before, after, (size_t)size);
         close(file);
     }
 }
@@ -297,10 +297,10 @@ static void test_witness_of_the_living(void **state)
         body_waits(NULL);
     }
     assert_int_equal(read(alive[0], &byte, 1), 1);
-    lg_status told = lg_witness(state_path(""), child, SIGKILL);
+    lg_status too_early = lg_witness(state_path(""), child, SIGKILL);
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(told, LG_ERR_STATE);
+    assert_int_equal(too_early, LG_ERR_STATE);
     assert_int_equal(lg_witness(state_path(""), child, status), LG_OK);
     close(alive[0]);
     close(alive[1]);

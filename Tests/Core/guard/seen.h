@@ -1,5 +1,5 @@
-/* What tests of guards share: events that a child was told of, in memory of its test, and what a
- * crash leaves. */
+/* Shared by tests of guards: events that a child received, in memory of its test, and the results
+ * of a crash. */
 #ifndef SEEN_H
 #define SEEN_H
 
@@ -40,7 +40,7 @@ static inline void see(const lg_guard_event *event, void *user)
     atomic_fetch_add(&seen->calls, 1);
 }
 
-/* In a child: a session, and guards that tell `seen`. */
+/* In a child: a session, and guards that report to `seen`. */
 static inline lg_session *guard_with(uint32_t classes, lg_guard_policy policy, uint32_t budget, struct seen *seen)
 {
     lg_session *session = start_session();
@@ -51,7 +51,7 @@ static inline lg_session *guard_with(uint32_t classes, lg_guard_policy policy, u
     return session;
 }
 
-/* In a child: wait until this many events were told. */
+/* In a child: wait until this many events were reported. */
 static inline void wait_events(const struct seen *seen, uint64_t events)
 {
     wait_until(atomic_load(&seen->events) >= events);
@@ -98,8 +98,8 @@ static __attribute__((noinline, unused)) struct crashed crashed_by(void (*body)(
 }
 
 /* Both crashes are the same one: what happened, where, and who called it. `body`: the frame of the
- * child's own function, which differs, as what is behind run_child(), expect_signal() and
- * crashed_by() does. */
+ * child's own function, which differs, and so do the callers of run_child(), expect_signal() and
+ * crashed_by(). */
 static inline void expect_same(const struct crashed *a, const struct crashed *b, uint32_t body)
 {
     assert_int_equal(a->info.signal, b->info.signal);

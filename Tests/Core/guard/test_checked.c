@@ -9,10 +9,10 @@
 
 /* Numbers that the compiler does not know. */
 static volatile int64_t unknown;
-/* What is computed, and not used. */
+/* The unused result of a computation. */
 static volatile int64_t result;
 
-/* The end of a page behind which nothing can be read or written. */
+/* The end of a page after which nothing can be read or written. */
 static char *edge(size_t before)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -120,7 +120,7 @@ SHOW(null_copy, SIGSEGV, "a string is NULL")
 /* ---- results, in this process ---- */
 
 static lg_session *session;
-static uint64_t *events; /* that were told */
+static uint64_t *events; /* that were reported */
 
 static void on_event(const lg_guard_event *event, void *user)
 {
@@ -205,7 +205,7 @@ static void body_arithmetic(void *argument)
     start_counting(is_survived);
     LG_GUARD_INTEGER_TABLE(CHECK_EACH)
     EXPECT(faults > 1000);
-    lg_stop(session); /* tells what was not told */
+    lg_stop(session); /* reports the remaining events */
     if (*events != faults) {
         fprintf(stderr, "%llu events of %u faults\n", (unsigned long long)*events, faults);
         _exit(2);
@@ -339,7 +339,7 @@ static void body_utf8(void *argument)
     if (is_survived) {
         EXPECT(lg_guard_utf8("a", 1, &at) == 0 && at == 1);
     } else {
-        EXPECT(lg_guard_utf8("a", 1, &at) == 0 && at == 2); /* the NUL behind it */
+        EXPECT(lg_guard_utf8("a", 1, &at) == 0 && at == 2); /* the NUL after it */
         at = 0;
         EXPECT(lg_guard_utf8("\xc0\xaf", 2, &at) == '/' && at == 2); /* as trusting decoders do */
         expected++;

@@ -390,7 +390,7 @@ static void test_a_direct_call_is_not_seen(void **state)
     assert_false(find_event("", &event));
 }
 
-/* Nobody calls, nobody asks: nothing is told. */
+/* Without a call and a question nothing is reported. */
 static void body_silence(void *argument)
 {
     (void)argument;

@@ -1,5 +1,5 @@
 /* Tables of functions with gaps: a call of a missing function goes on in the host's fallback or
- * returns 0, and is told; without guards it is the crash that it was. */
+ * returns 0, and is reported; without guards it crashes as before. */
 #include "seen.h"
 
 #include <dlfcn.h>
@@ -83,7 +83,7 @@ static void call_reported(void *argument)
     call(missing);
 }
 
-/* The call was survived before, and told. */
+/* The call was survived before, and reported. */
 static void call_reported_later(void *argument)
 {
     lg_session *session = guard_with(SYMBOL, LG_GUARD_SURVIVE, 0, NULL);
@@ -111,7 +111,7 @@ static void call_denied(void *argument)
     lists.denied_module_count = lists.allowed_module_count = 1; /* deny wins */
     lists.denied_modules = lists.allowed_modules = modules;
     fill((lg_guard_function)argument);
-    call_too(missing); /* told: later calls ask the lists all the same */
+    call_too(missing); /* reported: later calls ask the lists all the same */
     require(lg_guard_set_lists(session, &lists) == LG_OK);
     call(missing);
 }
@@ -303,7 +303,7 @@ __attribute__((target("avx512f"))) static int call_sixteen(int (*function)(wides
 }
 #endif
 
-/* Twice each: the first call, which is told, and a later one. */
+/* Twice each: the first call, which is reported, and a later one. */
 static void pass_arguments(void *argument)
 {
     struct {
@@ -343,7 +343,7 @@ static void pass_arguments(void *argument)
 }
 
 #if defined(__x86_64__)
-/* What is no argument of C: the number of vector registers, and the static chain. */
+/* Values that are no arguments of C: the number of vector registers, and the static chain. */
 __asm__(".text\n.type give_back, @function\ngive_back:\n    movq %rax, (%rdi)\n    movq %r10, 8(%rdi)\n    ret\n.size give_back, . - give_back\n");
 void give_back(uint64_t *to);
 

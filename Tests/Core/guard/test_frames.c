@@ -467,7 +467,7 @@ static void body_two_threads(void *argument)
     if (lg__capture_walk(NULL, frames, MOST) != 0)
         _exit(11);
     struct chain chain = { .act = claim };
-    outer(&chain, 1); /* by frame pointers: it is told all the same */
+    outer(&chain, 1); /* by frame pointers: the event is reported all the same */
     if (chain.count < 1)
         _exit(12);
     if (argument)
@@ -553,7 +553,7 @@ static void test_signals(void **state)
     expect_exit(body_signal_jumps, NULL, 0);
 }
 
-/* Also in a program that lives with its signal: the handler is called once, behind the walk. */
+/* Also in a program that lives with its signal: the handler is called once, after the walk. */
 static void note_behind_walk(int number)
 {
     (void)number;

@@ -250,7 +250,7 @@ static void test_long(void **state)
     expect_exit(body_long, NULL, 0);
 }
 
-/* Pages that are there stay, also right behind one that is gone. */
+/* Pages that are there stay, also right after one that is gone. */
 static void body_island(void *argument)
 {
     int file, whole;

@@ -1,4 +1,4 @@
-/* What a registered mapping does not do, and calls with bad arguments. */
+/* The limits of a registered mapping, and calls with bad arguments. */
 #include "harness.h"
 
 #include <errno.h>

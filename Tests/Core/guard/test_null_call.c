@@ -1,5 +1,5 @@
-/* Calls through NULL: where the guard holds they return 0 and are told; anywhere else, and any
- * other fault, is the crash that it was. */
+/* Calls through NULL: where the guard holds they return 0 and are reported. Such a call anywhere
+ * else, and any other fault, crashes as before. */
 #include "seen.h"
 
 #include <dlfcn.h>
@@ -628,7 +628,7 @@ static void be_told(void *argument)
     };
     require(lg_guard_start(session, &guards) == LG_OK);
     require(lg_guard_claim(LG_GUARD_NULL_CALL, NULL, "the first event", NULL, 0) == 1);
-    /* its call is an event of its own, which is told in turn, once a second */
+    /* its call is an event of its own, which is reported in turn, once a second */
     wait_until(atomic_load(&calls_in_event) >= 3);
     require(seen->events >= 3);
 }

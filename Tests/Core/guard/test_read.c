@@ -1,4 +1,4 @@
-/* Guarded reads: a source that cannot be read ends the copy, and the caller is told; all else
+/* Guarded reads: a source that cannot be read ends the copy, and the caller gets an error; all else
  * crashes as before. */
 #include "harness.h"
 #include "start_guards.h"
@@ -93,18 +93,18 @@ static void test_lives(void **state)
 }
 
 /* The event is that of the caller, with the callers of the caller. */
-static atomic_int told;
+static atomic_int events_seen;
 static uint64_t sites[2], frames[2][2];
 
 static void take_event(const lg_guard_event *event, void *user)
 {
     (void)user;
-    const int i = atomic_load(&told);
+    const int i = atomic_load(&events_seen);
     if (event->guard_class != LG_GUARD_MEMORY || event->action != LG_GUARD_SURVIVED || i == 2 || event->frame_count < 2)
         _exit(70);
     sites[i] = event->site;
     memcpy(frames[i], event->frames, sizeof frames[i]);
-    atomic_store(&told, i + 1);
+    atomic_store(&events_seen, i + 1);
 }
 
 static __attribute__((noinline)) uint64_t read_nothing(void)
@@ -134,7 +134,7 @@ static void body_sites(void *argument)
     read_all(to, NULL, 8, NULL);
     lg_stop(session);
     const uint64_t functions[] = { (uint64_t)(uintptr_t)read_nothing, (uint64_t)(uintptr_t)read_all };
-    if (atomic_load(&told) != 2)
+    if (atomic_load(&events_seen) != 2)
         _exit(90);
     for (size_t i = 0; i < 2; i++)
         if (sites[i] <= functions[i] || sites[i] > functions[i] + 100 || frames[i][0] != sites[i])
@@ -349,7 +349,7 @@ static void test_handler(void **state)
     expect_exit(body_handler, NULL, 0);
 }
 
-/* ---- of a registered mapping: the caller is told, and reads no zeros ---- */
+/* ---- of a registered mapping: the caller gets an error, and reads no zeros ---- */
 
 static void body_registered(void *argument)
 {

@@ -1,5 +1,5 @@
-/* What guards leave in the run file, read by the public reader: after a death at any moment, of a
- * process that lives, of a program that they ended, and where there is nothing to read. */
+/* The record of guards in the run file, read by the public reader: after a death at any moment, of
+ * a living process, of a program that a guard ended, and where there is nothing to read. */
 #include "harness.h"
 
 #include <signal.h>
@@ -179,12 +179,12 @@ static void test_more_sites_than_places(void **state)
 
 /* ---- the message of a program that a guard ended ---- */
 
-static sigjmp_buf behind;
+static sigjmp_buf past_fault;
 
 static void leave(int signal)
 {
     (void)signal;
-    siglongjmp(behind, 1);
+    siglongjmp(past_fault, 1);
 }
 
 /* The program's own handler comes back from the first fault; the second is another one. */
@@ -194,7 +194,7 @@ static void survive_and_crash(void *argument)
     struct sigaction action = { .sa_handler = leave };
     sigaction(SIGABRT, &action, NULL);
     start_guards(LG_GUARD_FATAL, 0);
-    if (sigsetjmp(behind, 1) == 0)
+    if (sigsetjmp(past_fault, 1) == 0)
         claim_at(ADDRESS(1));
     lg_log(session, LG_LEVEL_INFO, "the program lives on");
     crash();
@@ -214,7 +214,7 @@ static void claim_on_a_thread(void *argument)
     wait_for_ever(NULL);
 }
 
-/* Here a signal tells the fault, and the crash is the natural one. */
+/* Here a signal reports the fault, and the crash is the natural one. */
 static void call_null(void *argument)
 {
     void (*volatile nothing)(void) = argument;

@@ -1,4 +1,5 @@
-/* The switchboard: what is on, what is done about a fault, how often, and who is told. */
+/* The switchboard: which guards are on, the policy for a fault, the budget, and the receiver of
+ * events. */
 #include "seen.h"
 
 #include <errno.h>
@@ -214,11 +215,11 @@ static void *change_often(void *argument)
     return NULL;
 }
 
-/* on_event is slower than the events: what it is told adds up all the same. */
+/* on_event is slower than the events: its counts add up all the same. */
 static void see_slowly(const lg_guard_event *event, void *user)
 {
     see(event, user);
-    pass_time(5, "other events come while one is told");
+    pass_time(5, "other events come while one is reported");
 }
 
 static void change_live(void *argument)
@@ -321,7 +322,7 @@ static void test_sites(void **state)
     lg_reader_close(reader);
 }
 
-/* ---- who is told ---- */
+/* ---- the receiver of events ---- */
 
 /* The thread that calls on_event finds no event whose breadcrumb is still to come: on_event may end
  * the process. */
@@ -385,7 +386,7 @@ static void say_on_stderr(void *argument)
     lg_session *session = start_session();
     dup2(file, STDERR_FILENO);
     require(lg_guard_start(session, &options) == LG_OK && claim(1) == 1);
-    require(lg_stop(session) == LG_OK); /* tells the rest */
+    require(lg_stop(session) == LG_OK); /* reports the rest */
     if (!options.quiet)
         wait_until(lseek(file, 0, SEEK_END) > 0); /* the other thread is in the middle of it */
 }

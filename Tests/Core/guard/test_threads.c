@@ -104,7 +104,7 @@ static void test_handles(void **state)
     lg_handles_destroy(handles);
 }
 
-/* Of all releases of one handle one gets the object. */
+/* Exactly one of all releases of a handle gets the object. */
 static lg_handle one;
 static _Atomic unsigned round_of, ready, got;
 

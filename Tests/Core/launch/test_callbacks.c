@@ -152,7 +152,7 @@ static lg_launch *everything(lg_hold hold, lg_callbacks callbacks, lg_executor e
 static void test_threads(void **state)
 {
     (void)state;
-    static const struct { lg_callbacks callbacks; lg_executor executor; const char *told; } ways[] = {
+    static const struct { lg_callbacks callbacks; lg_executor executor; const char *story; } ways[] = {
         { LG_CALLBACKS_LIBRARY, NULL, "report 2 on own;protect on own;mend on own;task on caller;" },
         { LG_CALLBACKS_CALLER, NULL, "report 2 on caller;protect on caller;mend on caller;task on caller;" },
         { LG_CALLBACKS_EXECUTOR, enqueue, "report 2 on queue;protect on queue;mend on queue;task on queue;" },
@@ -164,7 +164,7 @@ static void test_threads(void **state)
         lg_launch *launch = everything(LG_HOLD_BLOCK, ways[i].callbacks, ways[i].executor);
         simulated_crashes(launch, 2);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
-        assert_told(ways[i].told);
+        assert_told(ways[i].story);
         simulated_crashes(launch, 0);
         end_queue();
         simulated_clean(NULL);
@@ -187,7 +187,7 @@ static void *ends_loop(void *launch)
 static void test_main_loop(void **state)
 {
     (void)state;
-    static const char *const told[] = { "task on caller;", "report 1 on caller;task on caller;",
+    static const char *const expected[] = { "task on caller;", "report 1 on caller;task on caller;",
                                         "report 2 on caller;protect on caller;mend on caller;task on caller;" };
     queue.given = queue.taken = 0;
     for (unsigned crashes = 0; crashes < 3; crashes++) {
@@ -204,7 +204,7 @@ static void test_main_loop(void **state)
         pthread_create(&thread, NULL, ends_loop, launch);
         run_queue(NULL);
         pthread_join(thread, NULL);
-        assert_told(told[crashes]);
+        assert_told(expected[crashes]);
         simulated_clean(NULL);
         simulated_make(NULL);
     }
@@ -263,10 +263,10 @@ static void test_executor_runs_twice(void **state)
         lg_launch *launch = everything(LG_HOLD_BLOCK, LG_CALLBACKS_EXECUTOR, twice);
         simulated_crashes(launch, 2);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
-        const char *told = story_take();
+        const char *taken = story_take();
         unsigned count = 0;
-        for (; *told; told++)
-            count += *told == ';';
+        for (; *taken; taken++)
+            count += *taken == ';';
         assert_int_equal(count, 4);
         end_queue();
         simulated_clean(NULL);
@@ -668,11 +668,11 @@ static void test_callbacks_call_everything(void **state)
                 simulated_repair(launch, "mend", 0, everything_repair);
             simulated_crashes(launch, repairs ? 2 : 4);
             assert_int_equal(lg_launch_begin(launch), LG_OK);
-            const char *told = story_take();
-            assert_null(strstr(told, "begun"));
-            assert_null(strstr(told, "added"));
-            assert_null(strstr(told, "by key"));
-            assert_non_null(strstr(told, "called;called;called;"));
+            const char *taken = story_take();
+            assert_null(strstr(taken, "begun"));
+            assert_null(strstr(taken, "added"));
+            assert_null(strstr(taken, "by key"));
+            assert_non_null(strstr(taken, "called;called;called;"));
             end_queue();
             simulated_clean(NULL);
         }

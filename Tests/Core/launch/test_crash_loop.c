@@ -198,14 +198,14 @@ static void run_program(void *argument)
 }
 
 /* Run the program; assert its end and the lines of its callbacks. */
-static void expect(const struct program *given, int signal, const char *told)
+static void expect(const struct program *given, int signal, const char *expected)
 {
     story[0] = 0;
     if (signal)
         expect_signal(run_program, (void *)(uintptr_t)given, signal);
     else
         expect_exit(run_program, (void *)(uintptr_t)given, given->how == EXIT_7 ? 7 : 0);
-    assert_string_equal(story, told);
+    assert_string_equal(story, expected);
 }
 
 #define HEALTHY "checking;task a;task b;"

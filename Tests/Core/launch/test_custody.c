@@ -545,7 +545,7 @@ static void test_some_by_key(void **state)
     assert_int_equal(lg_launch_replay(launch, "b"), LG_ERR_STATE);
     assert_int_equal(lg_launch_replay(launch, "e"), LG_OK);
     await_told("e;");
-    /* It waits behind no task that waits for its key. */
+    /* It waits after no task that waits for its key. */
     assert_int_equal(simulated_add(launch, &late), LG_OK);
     await_told("late;");
     assert_int_equal(lg_launch_leave_out(launch, "f"), LG_OK);
@@ -635,7 +635,7 @@ static void test_late(void **state)
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;");
     assert_int_equal(simulated_add(launch, &c), LG_ERR_STATE);
-    /* A task that is added by a late one runs behind it. */
+    /* A task that is added by a late one runs after it. */
     assert_int_equal(simulated_add(launch, &b), LG_OK);
     assert_told("b;later;");
     assert_int_equal(simulated_add(launch, &b), LG_ERR_DUPLICATE);
@@ -760,14 +760,14 @@ static void test_late_one_at_a_time(void **state)
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.auto_repair = 0;
     lg_launch *launch = simulated_launch(&options);
-    struct simulated_task behind = { .key = "behind", .flags = LG_TASK_LATE };
+    struct simulated_task next = { .key = "next", .flags = LG_TASK_LATE };
     simulated_repair(launch, "mend", 0, simulated_repaired);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     atomic_store(&gate, 0);
     in_thread(adds_one_that_waits, launch);
     wait_until(atomic_load(&gate) == 1);
     assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
-    assert_int_equal(simulated_add(launch, &behind), LG_OK);
+    assert_int_equal(simulated_add(launch, &next), LG_OK);
     assert_int_equal(lg_launch_repair(launch), LG_OK);
     await_told("waits;mend;");
     await_status(launch, LG_LAUNCH_CHECKING);
@@ -775,7 +775,7 @@ static void test_late_one_at_a_time(void **state)
     assert_told("");
     atomic_store(&gate, 2);
     assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
-    await_told("behind;");
+    await_told("next;");
     await_no_threads();
 }
 
@@ -850,7 +850,7 @@ static void test_mark_while_tasks_are_held(void **state)
         assert_int_equal(lg_launch_finished(launch), LG_OK); /* once more, and stored */
         lg_simulate(simulated, LG_END_CRASH);
         assert_int_equal(lg_launch_streak(launch), 0);
-        /* No task is held behind the last one, which may run for ever. */
+        /* No task is held after the last one, which may run for ever. */
         a.then = NULL;
         c.then = marks_finished;
         assert_int_equal(lg_launch_begin(launch), LG_OK);
@@ -1040,7 +1040,7 @@ static void test_marks_from_everywhere(void **state)
     unsigned seed = 7;
     for (lg_hold hold = LG_HOLD_BLOCK; hold <= LG_HOLD_NONE; hold++) {
         simulated_make(NULL);
-        _Atomic uint32_t told = 0;
+        _Atomic uint32_t calls = 0;
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.hold = hold;
         options.hold_ms = 20;
@@ -1048,7 +1048,7 @@ static void test_marks_from_everywhere(void **state)
         options.auto_repair = hold == LG_HOLD_CUSTODY ? 0 : 1;
         options.repair_after = 1;
         options.on_status = quiet_status;
-        options.user = &told;
+        options.user = &calls;
         lg_launch *launch = simulated_launch(&options);
         lg_task task = LG_TASK_INIT;
         task.run = nothing;

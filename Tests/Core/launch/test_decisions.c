@@ -143,7 +143,7 @@ static void keep(lg_launch *launch)
     begun = launch;
 }
 
-/* What on_decide calls itself. */
+/* Calls that on_decide makes itself. */
 static void test_calls_in_the_decision(void **state)
 {
     (void)state;

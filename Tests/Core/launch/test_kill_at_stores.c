@@ -96,14 +96,14 @@ static void finish_and_crash(lg_launch *launch)
 #define RUNS 31
 static struct life script[RUNS];
 static int script_ends[RUNS];
-static const char *script_tells[RUNS];
+static const char *script_stories[RUNS];
 
 static void write_script(void)
 {
     unsigned i = 0;
-#define NEXT(end, told, ...)         \
+#define NEXT(end, story, ...)        \
     script_ends[i] = end;            \
-    script_tells[i] = told;          \
+    script_stories[i] = story;       \
     script[i++] = *LIFE(__VA_ARGS__)
     NEXT(0, "decide;needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;",
          .options.on_decide = decide, .before = will_protect, .after = FINISH);
@@ -260,7 +260,7 @@ static void test_script(void **state)
     (void)state;
     write_script();
     for (unsigned run = 0; run < RUNS; run++)
-        lives(&script[run], script_ends[run], script_tells[run]);
+        lives(&script[run], script_ends[run], script_stories[run]);
 }
 
 static void test_kill_at_every_store(void **state)

@@ -1,5 +1,5 @@
 /* Ends that came while no launch was under way: on_report hears of them at the next start, and a
- * call lists the runs that nobody was told of. */
+ * call lists the runs that the program has not learned of. */
 #include "scripted_life.h"
 
 #include <signal.h>
@@ -52,7 +52,7 @@ static void test_after_the_launch(void **state)
     assert_int_equal(stored().flags & LG__CONTEXT_LATE, 0);
 }
 
-/* The report was not told before it is called: dying right before keeps it. */
+/* A run does not count as reported before on_report is called: a death right before keeps it. */
 static void test_is_not_lost(void **state)
 {
     (void)state;
@@ -71,13 +71,13 @@ static void test_upgrade(void **state)
     lives(LIFE(REPORTS, .then = crash_after_finish), SEGV, "a;b;");
     lives(LIFE(REPORTS, .version = "2.0", .after = FINISH), 0, "report 0;3 crash;a;b;");
     assert_int_equal(stored().streak, 0);
-    /* nobody was told before the upgrade either */
+    /* nothing was reported before the upgrade either */
     lives(LIFE(REPORTS, .then = crash_after_finish), SEGV, "a;b;");
     account();
     lives(LIFE(REPORTS, .version = "2.0", .after = FINISH), 0, "report 0;5 crash;a;b;");
 }
 
-/* ---- runs that nobody was told of ---- */
+/* ---- runs that the program has not learned of ---- */
 
 static void visit(const lg_report *run, void *user)
 {
@@ -109,7 +109,7 @@ static void test_nobody_was_told(void **state)
     lives(LIFE(DEAF, .then = kill_after_finish), KILLED, "a;b;");
     lives(LIFE(DEAF, .after = FINISH), 0, "a;b;");
     lives(LIFE(DEAF, .before = list, .then = tell_two), KILLED, "1 crash in a launch;2 unknown;a;b;ok;ok;not-found;1 crash in a launch;");
-    /* what on_report received is told */
+    /* the program knows the runs that on_report received */
     lives(LIFE(REPORTS, .options.report_after = 1, .before = crash_now), SEGV, "");
     lives(LIFE(REPORTS, .before = list, .then = list), 0, "1 crash in a launch;4 unknown in a launch;5 crash;report 0;1 crash in a launch;4 unknown in a launch;5 crash;a;b;");
 }

@@ -53,7 +53,7 @@ static void test_report_thresholds(void **state)
 static void *says_yes_at_once(void *argument)
 {
     lg_launch *launch = argument;
-    await_last_line("protect b"); /* the tasks were told: the launch waits */
+    await_last_line("protect b"); /* the tasks got their protect actions: the launch waits */
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
     tell("yes");
     /* one call: a second consent may come when the next question is asked, and answers that
@@ -369,9 +369,9 @@ static void test_shadow(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
-        char told[100];
-        snprintf(told, sizeof told, i ? "checking;report %u;a;b;" : HEALTHY, i);
-        lives(LIFE(.options.shadow = 1, .after = CRASH), SEGV, told);
+        char expected[100];
+        snprintf(expected, sizeof expected, i ? "checking;report %u;a;b;" : HEALTHY, i);
+        lives(LIFE(.options.shadow = 1, .after = CRASH), SEGV, expected);
     }
     lg_reader *reader = newest_run();
     assert_true(log_has(reader, "launch main: in shadow; otherwise it would be held for rung 1, repair \"small\""));

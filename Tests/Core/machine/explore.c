@@ -1,4 +1,4 @@
-/* States are merged where no row can tell them apart:
+/* States are merged where no row distinguishes them:
  *
  * - streak and reported are cut above every threshold, as rows compare them with thresholds, with
  *   repair_after - 1 and with each other only: which of the two is larger is part of the key, and

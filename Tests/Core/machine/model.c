@@ -262,7 +262,7 @@ enum model_account model_account(struct model *m, const struct model_last *last)
     const bool asking = m->asking;
     m->reporting = m->asking = false; /* at any end */
 
-    /* A21: no row below asks whether the run was degraded, and nothing tells the machine. */
+    /* A21: no row below asks whether the run was degraded, and the machine never learns it. */
     if (phase == NONE || phase == TERMINATING) /* A1 */
         return account_outside(m, class);
     if (phase == FINISHED || (phase == LAUNCHING && last->finished)) { /* A2 */

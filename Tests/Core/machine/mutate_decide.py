@@ -29,7 +29,7 @@ OPERATORS = [
 ]
 
 EQUIVALENT = {
-    ("for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 0; i <= count; i++)"): "what is behind the last rung is zero, its series too",
+    ("for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 0; i <= count; i++)"): "what is after the last rung is zero, its series too",
     ("return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;",
      "return series && (wall >= series ? wall - series : series - wall) < LG__THROTTLE_NS;"): "where they are equal both differences are 0",
     ("return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns >= then_ns &&",

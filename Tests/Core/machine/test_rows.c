@@ -270,7 +270,7 @@ static void test_nine_suspects(void **state)
     assert_memory_equal(&context.suspects[1], &ninth, sizeof ninth);
     assert_int_equal(context.suspects[0].crashes, 2);
     assert_int_equal(context.suspects[3].crashes, 2);
-    /* all of them, and none behind the last one */
+    /* all of them, and none after the last one */
     context.suspects[0].left_out = context.suspects[7].left_out = 1;
     begin(&context);
     assert_int_equal(context.suspects[0].left_out + context.suspects[7].left_out, 0);

@@ -1,4 +1,4 @@
-/* What follows from the memory map of a crash: the mappings, the place of an address, and words of
+/* Facts from the memory map of a crash: the mappings, the place of an address, and words of
  * the stack that may be return addresses. */
 #include <setjmp.h>
 #include <stdarg.h>

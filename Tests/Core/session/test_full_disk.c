@@ -22,7 +22,7 @@
 #define NO_NAMESPACE 90
 #define WRONG 91
 
-/* What the starts of one round saw. */
+/* Results of the starts of one round. */
 static struct seen {
     uint32_t reports, repairs, streak;
     lg_status status;

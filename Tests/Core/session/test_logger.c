@@ -19,12 +19,12 @@
 
 #define EXPECT(condition) ((condition) ? (void)0 : _exit(__LINE__ % 90 + 1))
 
-/* What on_log got, in memory that the test shares with its children. */
+/* The messages that on_log got, in memory that the test shares with its children. */
 static struct {
     _Atomic uint32_t calls, size;
     _Atomic int32_t tid; /* of the last call */
     char lines[65536];   /* "LEVEL TEXT\n" each */
-} *told;
+} *got;
 
 static lg_session *session;
 static lg_launch *launch;
@@ -35,9 +35,9 @@ static void on_log(lg_level level, const char *category, const char *text, void 
     static _Atomic int depth;
     EXPECT(atomic_fetch_add(&depth, 1) == 0);
     EXPECT(strcmp(category, "launchguard") == 0 && user == &session && !strchr(text, '\n') && strlen(text) <= LG_ON_LOG_MAX);
-    told->size += (uint32_t)snprintf(told->lines + told->size, sizeof told->lines - told->size, "%d %s\n", (int)level, text);
-    told->tid = lg__os_tid();
-    told->calls++;
+    got->size += (uint32_t)snprintf(got->lines + got->size, sizeof got->lines - got->size, "%d %s\n", (int)level, text);
+    got->tid = lg__os_tid();
+    got->calls++;
     /* takes the locks of the launch and of the host */
     lg_launch_info info;
     lg_task_state state;
@@ -50,7 +50,7 @@ static void on_log(lg_level level, const char *category, const char *text, void 
 
 static bool was_told(const char *part)
 {
-    return strstr(told->lines, part);
+    return strstr(got->lines, part);
 }
 
 /* on_log may run on another thread at the moment, which goes on with it. */
@@ -61,15 +61,15 @@ static void await(const char *part)
 
 static void forget(void)
 {
-    memset(told, 0, sizeof *told);
+    memset(got, 0, sizeof *got);
 }
 
 static int make(void **state)
 {
-    told = shared_memory(sizeof *told);
+    got = shared_memory(sizeof *got);
     return make_state(state);
 }
-#define TOLD(function) cmocka_unit_test_setup_teardown(function, make, remove_state)
+#define LOGGED(function) cmocka_unit_test_setup_teardown(function, make, remove_state)
 
 static void start(void)
 {
@@ -140,7 +140,7 @@ static void expect_same_as_log(lg_reader *reader)
 {
     lg_log_info log;
     lg_log_entry entry;
-    const char *line = told->lines;
+    const char *line = got->lines;
     unsigned last_run = 0;
     assert_int_equal(lg_reader_log(reader, &log), LG_OK);
     assert_true(log.entries > 5);
@@ -251,7 +251,7 @@ static void test_last_words(void **state)
     assert_true(was_told(": Assertion `session == NULL' failed.\n"));
     forget();
     expect_exit(body_ends, NULL, 0);
-    assert_int_equal(told->calls, 0);
+    assert_int_equal(got->calls, 0);
 }
 
 static void test_last_run(void **state)
@@ -259,7 +259,7 @@ static void test_last_run(void **state)
     (void)state;
     expect_exit(body_ends, NULL, 0);
     expect_exit(body_ends, NULL, 0);
-    assert_int_equal(told->calls, 0); /* after a clean end */
+    assert_int_equal(got->calls, 0); /* after a clean end */
     expect_signal(body_survives, NULL, SIGTERM);
     expect_exit(body_ends, NULL, 0);
     assert_true(was_told("30 the last run (number 3, "));
@@ -280,16 +280,16 @@ static void body_mistakes(void *argument)
     options.log_user = &session;
     options.app_id = "no good";
     EXPECT(lg_start(&options, &session) == LG_ERR_OPTION);
-    EXPECT(told->calls == 1 && was_told("60 lg_start: app_id must have"));
+    EXPECT(got->calls == 1 && was_told("60 lg_start: app_id must have"));
     options.app_id = "org.example.logger";
     options.size = 4; /* nothing in it is known */
-    EXPECT(lg_start(&options, &session) == LG_ERR_OPTION && told->calls == 1);
+    EXPECT(lg_start(&options, &session) == LG_ERR_OPTION && got->calls == 1);
     options.size = sizeof options;
     options.state_directory = "/proc/nowhere";
-    EXPECT(lg_start(&options, &session) != LG_OK && told->calls == 2 && was_told("60 /proc/nowhere"));
+    EXPECT(lg_start(&options, &session) != LG_OK && got->calls == 2 && was_told("60 /proc/nowhere"));
     start();
-    EXPECT(told->calls == 2);
-    EXPECT(lg_start(&options, &session) == LG_ERR_ALREADY && told->calls == 2);
+    EXPECT(got->calls == 2);
+    EXPECT(lg_start(&options, &session) == LG_ERR_ALREADY && got->calls == 2);
 }
 
 static void test_problems(void **state)
@@ -307,9 +307,9 @@ static void body_second(void *argument)
     options.app_id = "org.example.test";
     options.state_directory = state_path("");
     EXPECT(lg_start(&options, &session) == LG_ERR_SECONDARY);
-    EXPECT(told->calls == 1 && strncmp(told->lines, "40 ", 3) == 0);
+    EXPECT(got->calls == 1 && strncmp(got->lines, "40 ", 3) == 0);
     lg__host_log(&session->host, LG_LEVEL_INFO, "beside the first one");
-    lg__host_tell(&session->host);
+    lg__host_hand_over(&session->host);
     EXPECT(was_told("30 beside the first one\n"));
 }
 
@@ -322,10 +322,10 @@ static void test_second(void **state)
         alarm(60);
         plain_signals();
         start_session();
-        told->tid = getpid();
+        got->tid = getpid();
         wait_for_ever(NULL);
     }
-    wait_until(told->tid);
+    wait_until(got->tid);
     expect_exit(body_second, NULL, 0);
     kill(first, SIGKILL);
     assert_int_equal(waitpid(first, NULL, 0), first);
@@ -369,7 +369,7 @@ static void asks_once(const char *text)
         asked = true;
         EXPECT(lg_launch_protect(launch, "once") == LG_OK);
         EXPECT(!was_told("the program asks for protection"));
-        told->tid = 0;
+        got->tid = 0;
     }
 }
 
@@ -425,17 +425,17 @@ static void body_ends_early(void *argument)
     if (strcmp(how, "fork") == 0) {
         and_then = forks;
         lg__host_log(&session->host, LG_LEVEL_INFO, "forks");
-        lg__host_tell(&session->host);
-        EXPECT(told->calls == (getpid() == self ? 2 : 1));
+        lg__host_hand_over(&session->host);
+        EXPECT(got->calls == (getpid() == self ? 2 : 1));
         if (getpid() != self)
             _exit(0);
     } else {
         lg__host_log(&session->host, LG_LEVEL_INFO, "before the end");
         lg_stop(session);
-        EXPECT(told->calls == 1 && was_told("before the end"));
-        lg__host_log(&session->host, LG_LEVEL_INFO, "behind the end");
-        lg__host_tell(&session->host);
-        EXPECT(told->calls == 1);
+        EXPECT(got->calls == 1 && was_told("before the end"));
+        lg__host_log(&session->host, LG_LEVEL_INFO, "after the end");
+        lg__host_hand_over(&session->host);
+        EXPECT(got->calls == 1);
     }
 }
 
@@ -456,7 +456,7 @@ static void body_hangs(void *argument)
     EXPECT(count_threads() == 1);
     EXPECT(lg_heartbeat(session) == LG_OK);
     await("it hangs\n"); /* this thread calls nothing */
-    EXPECT(told->tid != lg__os_tid());
+    EXPECT(got->tid != lg__os_tid());
     lg_heartbeat(session);
     await("the hang is over\n");
     uint64_t deadline;
@@ -502,8 +502,8 @@ static void test_keeps_no_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TOLD(test_launch), TOLD(test_before_the_call_returns), TOLD(test_last_words), TOLD(test_last_run), TOLD(test_problems), TOLD(test_second), TOLD(test_crash_in_logger), TOLD(test_calls),
-        TOLD(test_no_more), TOLD(test_watch), TOLD(test_keeps_no_process),
+        LOGGED(test_launch), LOGGED(test_before_the_call_returns), LOGGED(test_last_words), LOGGED(test_last_run), LOGGED(test_problems), LOGGED(test_second), LOGGED(test_crash_in_logger), LOGGED(test_calls),
+        LOGGED(test_no_more), LOGGED(test_watch), LOGGED(test_keeps_no_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@
 
 enum { SLOT_B = 57344 }; /* docs/FORMAT.md */
 
-/* What a program does. */
+/* The actions of a program. */
 struct life {
     const char *app_id, *version, *role;
     void (*ends)(void);
@@ -174,10 +174,10 @@ static void say_so(void)
     char path[4096], directory[4096];
     snprintf(directory, sizeof directory, "%s", state_path("."));
     setenv("STATE_DIRECTORY", directory, 1);
-    bool told = strstr(lg_session_message(session), "another application") && strstr(lg_session_message(session), "/" SECOND);
+    bool is_said = strstr(lg_session_message(session), "another application") && strstr(lg_session_message(session), "/" SECOND);
     lg_status status = lg_state_directory(SECOND, path, sizeof path);
     strcat(directory, "/" SECOND);
-    if (!told || status != LG_OK || strcmp(path, directory) != 0 || !strstr(lg_session_state_directory(session), "/" SECOND))
+    if (!is_said || status != LG_OK || strcmp(path, directory) != 0 || !strstr(lg_session_state_directory(session), "/" SECOND))
         _exit(97);
     status = lg_state_directory(FIRST, path, sizeof path);
     if (status != LG_OK || strcmp(path, state_path(".")) != 0)
@@ -230,7 +230,8 @@ static void test_owner_never_completed_a_start(void **state)
     expect_timeline(SECOND, &second, LG_END_CLEAN, 0);
 }
 
-/* A damaged ledger of another application stays where it is as long as one slot tells whose. */
+/* A damaged ledger of another application stays where it is as long as one slot names the
+ * application. */
 static void test_damaged_ledger_of_another(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What a run began on: texts of the system are untrusted, the files of a made-up machine, and whole
- * runs, whose file the public reader reads. */
+/* The system that a run began on: untrusted texts of the system, the files of a made-up machine,
+ * and whole runs, whose file the public reader reads. */
 #include "harness.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 static const char *value_of(const char *text, size_t size, const char *key)
 {
     static char value[32];
-    /* in memory that ends right behind the text */
+    /* in memory that ends right after the text */
     char *copy = malloc(size ? size : 1);
     memcpy(copy, text, size);
     memset(value, '#', sizeof value);
@@ -368,7 +368,7 @@ static void test_environment(void **state)
 /* Sizes of the caller's structure: of this version, a later one, and none. */
 static void test_sizes(void **state)
 {
-    struct { lg_system_info info; uint8_t more[64], behind; } later;
+    struct { lg_system_info info; uint8_t more[64], after; } later;
     (void)state;
     expect_signal(body_runs, NULL, SIGKILL);
     lg_reader *reader = newest_run();
@@ -378,7 +378,7 @@ static void test_sizes(void **state)
     assert_int_equal(later.info.size, sizeof later.info + sizeof later.more);
     for (size_t i = 0; i < sizeof later.more; i++)
         assert_int_equal(later.more[i], 0);
-    assert_int_equal(later.behind, '#');
+    assert_int_equal(later.after, '#');
     for (uint32_t size = 0; size < sizeof later.info; size += 4) {
         later.info.size = size;
         assert_int_equal(lg_reader_system(reader, &later.info), LG_ERR_OPTION);

@@ -1,5 +1,5 @@
-/* What a session and each of its features add to the memory of a process: address space, memory of
- * its own, threads. The figures are those of the kernel and do not depend on other work; the bounds
+/* The weight of a session and of each feature in a process: address space, private memory,
+ * threads. The figures are those of the kernel and do not depend on other work; the bounds
  * are those of docs/BENCHMARKS.md, *Cost of each feature*. */
 #include "harness.h"
 

@@ -124,7 +124,7 @@ static void body_announced(void *argument)
     if (pthread_create(&thread, NULL, announce_and_stand, argument) != 0)
         _exit(98);
     wait_until(atomic_load(&shared->standing));
-    if (lg_annotate(session_of_all, "document", "behind it") != LG_OK)
+    if (lg_annotate(session_of_all, "document", "after it") != LG_OK)
         _exit(91);
     pid_t child = fork(); /* the state that a reader sees now */
     if (child == 0) {
@@ -236,7 +236,7 @@ static void body_between(void *argument)
     if (lg_annotate(session_of_all, "key 9", "last") != LG_OK)
         _exit(88);
     arm("annotation: announced", 0, set_twice);
-    if (lg_annotate(session_of_all, "key 9", "behind it") != LG_OK)
+    if (lg_annotate(session_of_all, "key 9", "after it") != LG_OK)
         _exit(87);
     raise(SIGKILL);
 }

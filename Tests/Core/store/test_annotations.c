@@ -233,7 +233,7 @@ static void test_kill_at_every_store(void **state)
         after += done && !not_done;
         lg_reader_close(reader);
     }
-    print_message("             %u points: %u before the change, %u behind it\n", points, before, after);
+    print_message("             %u points: %u before the change, %u after it\n", points, before, after);
     assert_true(before > SCRIPT && after > SCRIPT);
 }
 

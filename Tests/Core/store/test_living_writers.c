@@ -20,7 +20,7 @@ static uint8_t *file;
 static size_t file_bytes;
 static lg_reader *reader;
 
-/* What the writer does at a pass of a point of the reader. */
+/* A change by the writer when the reader passes a point. */
 static struct change {
     const char *point;
     unsigned passes; /* before it */

@@ -337,10 +337,10 @@ static void body_migrates(void *argument)
         lg_log(session, LG_LEVEL_INFO, "%d", round % 10);
     }
     const struct lg__entry *entry = (const struct lg__entry *)(ring->writers[1].lane + 1), *end = entry + ring->cell_count;
-    unsigned behind = 0;
+    unsigned earlier = 0;
     for (; entry + 2 < end && entry[2].sequence > entry->sequence; entry += 2)
-        behind += (entry[2].kind == entry->kind) && entry[2].time < entry->time;
-    exit(behind ? 92 : 0);
+        earlier += (entry[2].kind == entry->kind) && entry[2].time < entry->time;
+    exit(earlier ? 92 : 0);
 }
 
 static void test_migration(void **state)
@@ -444,7 +444,7 @@ static void *log_one(void *argument)
     return NULL;
 }
 
-/* The first thread logs before the second and behind it, both into the only lane. */
+/* The first thread logs before the second and after it, both into the only lane. */
 static void body_shares_lane(void *argument)
 {
     (void)argument;
@@ -633,7 +633,7 @@ static void test_format_ends(void **state)
 {
     (void)state;
     for (size_t size = 1; size < 80; size++) {
-        char *mine = malloc(size), theirs[128]; /* a sanitizer sees a byte behind it */
+        char *mine = malloc(size), theirs[128]; /* a sanitizer sees a byte after it */
         size_t whole = format_here(mine, size, "%d of %lu, %lx: %d", -1234567, UINT64_MAX, UINT64_MAX, INT_MIN);
         snprintf(theirs, sizeof theirs, "%d of %lu, %lx: %d", -1234567, UINT64_MAX, UINT64_MAX, INT_MIN);
         assert_int_equal(whole, strlen(theirs));

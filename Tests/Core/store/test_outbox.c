@@ -14,7 +14,7 @@ enum { THREADS = 4, EACH = 3000 };
 
 static const _Atomic uint32_t always = 1;
 static struct lg__outbox outbox;
-/* Of on_log alone, on one thread after the other: */
+/* Used by on_log alone, on one thread after the other: */
 static unsigned numbers[THREADS], got, lost;
 static bool called;
 
@@ -148,7 +148,7 @@ static void test_threads(void **state)
     assert_true(got >= THREADS);
 }
 
-/* Another thread puts something in behind the last look, and leaves it to the one at work. */
+/* Another thread puts something in after the last look, and leaves it to the one at work. */
 static void put_late(const char *point)
 {
     if (strcmp(point, "outbox: empty") != 0)

@@ -1,5 +1,5 @@
-/* The file of the oldest ended run becomes the file of the next run. What a start that dies at any
- * step leaves, and whose files are not taken. */
+/* The file of the oldest ended run becomes the file of the next run: after a start that dies at any
+ * step, and for runs whose files must not be taken. */
 #include "harness.h"
 
 #include <dirent.h>

@@ -23,7 +23,7 @@ struct party {
 
 /* Begin this round of a share of the kills, of at least one; false: all rounds are done. */
 bool next_round(unsigned round, unsigned percent);
-/* What the round draws next. */
+/* The next random number of the round. */
 uint32_t draw(uint32_t below);
 /* The command line that begins with the round. */
 const char *repeat_round(void);

@@ -11,7 +11,7 @@
 /* Write to address 0. */
 void crash(void);
 
-/* What __builtin_trap() raises: on AArch64 it is a breakpoint. */
+/* The signal of __builtin_trap(): on AArch64 it is a breakpoint. */
 #ifdef __aarch64__
 #define TRAP_SIGNAL SIGTRAP
 #else

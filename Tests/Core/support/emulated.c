@@ -2,10 +2,10 @@
  * anew in each forked child. That thread runs nothing of ours: as the thread of a sanitizer's
  * runtime, it is neither asked nor counted.
  *
- * What the kernel says of a thread that sleeps is the place on the emulator's own stack: here no
- * thread is known to sleep, and each is asked instead.
+ * For a sleeping thread the kernel reports a place on the emulator's own stack: here no thread
+ * counts as sleeping, and each is asked instead.
  *
- * A forked process that reads its own stat file is told the start time of the process in which the
+ * A forked process that reads its own stat file gets the start time of the process in which the
  * emulator began: here the file is read by a path that the emulator does not know.
  *
  * In place of the core's functions, by the linker. */

@@ -1,5 +1,5 @@
 /* The four showings of a guard: a fault kills a child without the guard; a child with the guard
- * survives the fault, and tells it; after lg_guard_stop() the same fault kills again; and another
+ * survives and reports the fault; after lg_guard_stop() the same fault kills again; and another
  * bug of the guarded program crashes as ever. */
 #ifndef GUARDED_H
 #define GUARDED_H

@@ -86,8 +86,8 @@ pid_t any_child(pid_t parent)
         ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
         if (file >= 0)
             close(file);
-        char *behind = size > 0 ? strrchr(text, ')') : NULL;
-        if (behind && sscanf(behind + 1, " %*c %d", &of) == 1 && of == parent)
+        char *name_end = size > 0 ? strrchr(text, ')') : NULL;
+        if (name_end && sscanf(name_end + 1, " %*c %d", &of) == 1 && of == parent)
             found = (pid_t)strtol(entry->d_name, NULL, 10);
     }
     closedir(proc);

@@ -1,7 +1,7 @@
 /* The tests that cannot pass in this place: under an emulator, or with another libc. NOT_HERE is a
  * file with lines of program, test and reason, with tabs between. Each named test is tried in a
- * child, must fail there, and is told with its reason instead of being run. A test that passes
- * after all is a failure: its line is wrong. A reason that begins with "sometimes" is told and not
+ * child and must fail there; then its reason is printed instead of a result. A test that passes
+ * after all is a failure: its line is wrong. A test whose reason begins with "sometimes" is not
  * tried; a line whose test is "*" is for all tests of the program. In place of cmocka's function,
  * by the linker. */
 #define _GNU_SOURCE

@@ -32,10 +32,10 @@ const char *story_take(void)
     return taken;
 }
 
-bool story_is(const char *told)
+bool story_is(const char *expected)
 {
     pthread_mutex_lock(&lock);
-    bool is = strcmp(story, told) == 0;
+    bool is = strcmp(story, expected) == 0;
     pthread_mutex_unlock(&lock);
     return is;
 }
@@ -236,10 +236,10 @@ void lives_somehow(const struct life *given, int end)
     check_end(given, end);
 }
 
-void lives(const struct life *given, int end, const char *told)
+void lives(const struct life *given, int end, const char *expected)
 {
     check_end(given, end);
-    assert_string_equal(story, told);
+    assert_string_equal(story, expected);
 }
 
 /* ---- the ledger, byte by byte ---- */

@@ -56,13 +56,13 @@ extern char *story;
 /* Within one process: the lines since the last call, valid until the next call; and whether they
  * equal the given ones. */
 const char *story_take(void);
-bool story_is(const char *told);
+bool story_is(const char *expected);
 /* Wait until this is the last line. The status of a launch changes before on_status is called. */
 void await_last_line(const char *line);
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Run this life; assert the end (0: exit(0), a signal, or −n: exit(n)) and the lines. */
-void lives(const struct life *given, int end, const char *told);
+void lives(const struct life *given, int end, const char *expected);
 /* The same without a look at the lines. */
 void lives_somehow(const struct life *given, int end);
 

@@ -108,7 +108,7 @@ void await_told(const char *text)
 {
     for (uint64_t begin = now_ns(); !story_is(text) && now_ns() - begin < UINT64_C(60000000000);)
         rest(1);
-    assert_told(text); /* shows what was told instead */
+    assert_told(text); /* shows the story instead */
 }
 
 void await_no_threads(void)

@@ -385,7 +385,7 @@ static void hook_before_mark(const char *point)
 enum { FINISHES, PAUSES };
 static int excuse;
 
-/* What needs no heartbeat any more takes a mark back; here the mark comes after it. */
+/* A finished launch and a pause take the mark of a hang back; here the mark comes after them. */
 static void is_marked_too_late(lg_launch *launch)
 {
     lg__fault_hook = hook_before_mark;

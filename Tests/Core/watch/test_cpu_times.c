@@ -18,7 +18,7 @@
 #define MASKED_NS UINT64_C(100000000)
 #define WAITING 4
 
-/* What the threads of the child know themselves. */
+/* The figures that the threads of the child measured themselves. */
 static struct figures {
     int32_t busy, masked, first;
     _Atomic uint64_t busy_ns, masked_ns, first_ns;
@@ -90,7 +90,7 @@ static void body_hangs(void *argument)
     raise(SIGKILL);
 }
 
-/* Of any limit a part in a hundred is in use. */
+/* Called at once, as at least a hundredth of any limit is in use. */
 static void die_near_limit(const lg_memory *memory, void *user)
 {
     (void)memory, (void)user;

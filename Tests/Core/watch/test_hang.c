@@ -75,9 +75,9 @@ static void expect_verdict(lg_end end, lg_evidence evidence)
 extern char __start_hanging[], __stop_hanging[];
 static volatile bool come_back;
 
-/* What begins the hang is called from there as well: the place is right however long the way from
- * the one to the other takes. */
-__attribute__((noinline, section("hanging"))) static void hang_behind(void (*begin)(void))
+/* Also calls the function that begins the hang: so the place is right, however long the way from
+ * the begin to the wait takes. */
+__attribute__((noinline, section("hanging"))) static void hang_after(void (*begin)(void))
 {
     begin();
     while (!come_back)
@@ -89,7 +89,7 @@ static void begun(void) {}
 
 static void hang_here(void)
 {
-    hang_behind(begun);
+    hang_after(begun);
 }
 
 static void beat(void)
@@ -98,7 +98,7 @@ static void beat(void)
         _exit(96);
 }
 
-/* Index of the thread in the snapshot; its stack is asserted to lead through hang_behind() where
+/* Index of the thread in the snapshot; its stack is asserted to lead through hang_after() where
  * it is to. */
 static uint32_t thread_of(lg_reader *reader, int32_t tid, bool hangs)
 {
@@ -136,7 +136,7 @@ static void body_hangs_and_is_killed(void *argument)
     lg_launch *launch = begin_launch(0);
     if (!launching)
         lg_launch_finished(launch);
-    hang_behind(beat);
+    hang_after(beat);
 }
 
 /* The next start. Its own launch is not finished, so the counters stay as the account of the
@@ -225,7 +225,7 @@ static void body_hangs_and_comes_back(void *argument)
     lg_snapshot_info snapshot;
     start(LONG_MS, THRESHOLD_MS, 0);
     in_thread(call_back_when_hanging, NULL);
-    hang_behind(beat);
+    hang_after(beat);
     if (strcmp(how, "pause") == 0)
         lg_heartbeat_pause(session);
     else
@@ -408,7 +408,7 @@ static void *hang_in_thread(void *argument)
 {
     prctl(PR_SET_NAME, "worker");
     hanging_tid = (int32_t)gettid();
-    hang_behind(beat);
+    hang_after(beat);
     if (!argument)
         lg_heartbeat(session);
     return NULL;
@@ -824,7 +824,7 @@ static void body_launch_without_heartbeat(void *argument)
     lg_snapshot_info snapshot;
     start(LONG_MS, LONG_MS, 0);
     in_thread(argument ? call_back_when_hanging : kill_when_hanging, NULL);
-    hang_behind(begin_hanging_launch);
+    hang_after(begin_hanging_launch);
     if (argument && strcmp(argument, "beat") == 0)
         lg_heartbeat(session);
     else if (argument)

@@ -126,7 +126,7 @@ static void body_eats(void *argument)
     raise(SIGKILL);
 }
 
-/* What is read from here on is read by a user who may not read the kernel's log. */
+/* From here on the process reads as a user who may not read the kernel's log. */
 static void hide_kernel_log(void)
 {
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)

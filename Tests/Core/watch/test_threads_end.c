@@ -61,7 +61,7 @@ static void *ends(void *argument)
     return argument;
 }
 
-/* What may have a thread of ours. From LISTENS on, libc knows that thread. */
+/* Features that may have a thread of ours. From LISTENS on, libc knows that thread. */
 enum { NO_WATCH, HEARTBEAT, JOB, TERM, WINDOW, LISTENS, MEMORY, STDERR, HELD, WAYS };
 
 static struct ending {

@@ -25,7 +25,7 @@ FRESH = [
     ("external-segv",), ("sigterm",), ("abort", "--phase", "task", "--thread", "pthread"), ("null-read", "--own-handler", "before"),
 ]
 
-# What the full part leaves out, or has in another form (compose_full.c).
+# Fields that the full part leaves out, or has in another form (compose_full.c).
 LEFT_OUT = {"standardError"}
 IN_REPORT = {"fingerprint"}
 LEFT_OUT_OF_CRASH = {"stackMemory", "codeMemory", "memory", "memoryMap", "addressMapping", "addressPlace", "possibleFrames", "message", "reason"}
@@ -44,7 +44,7 @@ def inspect(path):
 
 
 def expected(report):
-    """What of this report the full part says."""
+    """The parts of this report that are in the full part."""
     report = {key: value for key, value in report.items() if key not in LEFT_OUT | IN_REPORT | OWN_FORM}
     for crash in [report.get("crash")] + report.get("otherCrashes", []):
         for key in LEFT_OUT_OF_CRASH & set(crash or {}):
@@ -107,8 +107,8 @@ class Compose(unittest.TestCase):
                 self.check(self.fresh(*arguments))
 
     def check_brief(self, path):
-        """What the brief part says is in the full one; returns how many frames it has, and how many
-        there are."""
+        """Check that the full part contains the brief one. Returns the number of the brief part's
+        frames, and of all frames."""
         text = compose("--brief", path)
         self.assertLessEqual(len(text), BRIEF_MAX)
         brief, full = json.loads(text), json.loads(compose(path))

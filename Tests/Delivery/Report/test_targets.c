@@ -186,8 +186,8 @@ static void test_a_log_record(void **state)
     request_free(&request);
 }
 
-/* What Sentry requires is there, or what requires it is not: a stack has a frame, an image a file,
- * a tag a text, and no release is too long. */
+/* An event has no part without the fields that Sentry requires of it: a stack has a frame, an image
+ * a file, a tag a text, and no release is too long. */
 static void test_an_event_as_sentry_requires_it(void **state)
 {
     static const char full_part[] =
@@ -227,7 +227,7 @@ static void test_an_event_as_sentry_requires_it(void **state)
 
 #define MODULES 8000
 
-/* Of a program with more modules than an event has room for, those of the frames stay. */
+/* Where a program has more modules than an event has room for, those of the frames stay. */
 static void test_an_event_with_many_modules(void **state)
 {
     struct letter letter = letter_of("{\"schema\":\"launchguard-report/1\",\"end\":\"crash\",\"kind\":\"fault.null_read\",\"frames\":[{\"address\":\"0x3010\"}]}");

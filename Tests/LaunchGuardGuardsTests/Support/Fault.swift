@@ -62,7 +62,7 @@ enum Fault: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// What the operation gives where its fault is survived.
+    /// Result of the operation where its fault is survived.
     var neutral: String {
         switch self {
         case .element, .elementOfSlice, .elementOfRange, .pop, .key, .offset: "nil"

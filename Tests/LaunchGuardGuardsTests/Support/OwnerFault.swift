@@ -15,7 +15,7 @@ enum OwnerFault: String, CaseIterable, Codable, Sendable {
     class Player: @unchecked Sendable {}
     final class Video: Player, @unchecked Sendable {}
 
-    /// Of the program that is not guarded.
+    /// Signal that ends the unguarded program.
     var signal: CInt {
         switch self {
         case .observerOutlived, .timerOutlived, .notificationOutlived: SIGABRT

@@ -35,7 +35,7 @@ struct Scene: Codable, Sendable {
         return session
     }
 
-    /// What the last run has left.
+    /// The report of the last run.
     func report() throws -> RunReport {
         try Reader(path: try #require(try StateDirectory(path: directory).runPaths().last)).run()
     }

@@ -23,7 +23,7 @@ final class TestDirectory: Sendable {
         try StateDirectory(path: directory + "/state").runPaths().last.map { try Reader(path: $0).run() }
     }
 
-    /// What guards said in the log of the last run.
+    /// Breadcrumbs of guards in the log of the last run.
     func guardLog() throws -> [String] {
         try lastRun()?.breadcrumbs?.entries.filter { $0.category == "guard" }.map(\.text) ?? []
     }

@@ -1,4 +1,4 @@
-/* What a Java VM and node die of in native code, as soon as they load it. */
+/* A native library that kills a Java VM and node as soon as they load it. */
 #include <stdlib.h>
 
 __attribute__((constructor)) static void load(void)

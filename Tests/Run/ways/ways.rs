@@ -15,7 +15,7 @@ fn main() {
     match way.as_str() {
         "fault" => unsafe { ptr::null_mut::<u32>().write_volatile(1) },
         "overflow" => println!("{}", overflow(0)),
-        "panic" => panic!("as it was told"),
+        "panic" => panic!("on request"),
         "abort" => process::abort(),
         "memory" => {
             let mut kept = Vec::new();

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a test draws: by the seeds of Tests/seeds.txt that it failed with, then by
+/// Random numbers of a test: by the seeds of Tests/seeds.txt that it failed with, then by
 /// LAUNCHGUARD_SEED, a fixed number unless somebody sets that variable.
 public struct Seeded: RandomNumberGenerator {
     private var state: UInt64

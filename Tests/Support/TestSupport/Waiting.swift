@@ -1,10 +1,10 @@
 import Glibc
 
-/// Tests wait for a condition and never for a time. What takes longer than this hangs, also on a
-/// busy machine: all tests of a module run at once, and share its processors.
+/// Tests wait for a condition and never for a time. A wait that takes longer than this hangs, also
+/// on a busy machine: all tests of a module run at once, and share its processors.
 public let hung: Duration = .seconds(300)
 
-/// What did not happen in that time.
+/// The condition that did not come true in that time.
 public struct Hung: Error, CustomStringConvertible {
     public let description: String
 

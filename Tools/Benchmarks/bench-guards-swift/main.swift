@@ -14,7 +14,7 @@ let session = try Session.start(configuration)
 /// A value that the optimiser cannot see through.
 @inline(never) @_optimize(none) func opaque<Value>(_ value: Value) -> Value { value }
 
-/// What the operations work on. Each thread has its own: what is measured is the guard, not the
+/// Data of the operations. Each thread has its own: the benchmark measures the guard, not the
 /// sharing of data.
 @safe
 final class Work {
@@ -204,7 +204,7 @@ let operations = [
     return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
 }
 
-/// Of one operation, on a thread of so many that begin together. A short run warms up.
+/// Time of one operation, on a thread of so many that begin together. A short run warms up.
 @Sendable func time(_ batch: (Work) -> Void, _ count: Int, _ ready: borrowing Atomic<Int>, _ threads: Int) -> Double {
     let work = Work()
     batch(work)

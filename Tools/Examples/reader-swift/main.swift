@@ -1,4 +1,4 @@
-// What became of the runs of a program: reader-swift DIRECTORY.
+// Prints how the runs of a program ended: reader-swift DIRECTORY.
 import LaunchGuardReports
 
 let directory = StateDirectory(path: CommandLine.arguments.dropFirst().first ?? ".")

@@ -87,7 +87,7 @@ LGF_WAY bad_free(void)
         free(block + inside);
 }
 
-/* The block comes from the top of the heap. Behind it lies the size of the rest of the heap. */
+/* The block comes from the top of the heap. After it lies the size of the rest of the heap. */
 LGF_WAY heap_top_smashed(void)
 {
     char *volatile block = malloc(100000);

@@ -221,7 +221,7 @@ const struct lgf_entry lgf_hardware[] = {
       LGF_CRASH(SIGILL, YES, LG_CRASH_ILLEGAL), .traits = LGF_CORE },
     { LGF_NAMED("breakpoint", 'A', "executes a breakpoint without a debugger", breakpoint),
       LGF_CRASH(SIGTRAP, NO, LG_CRASH_BREAKPOINT), .needs = LGF_NEEDS_X86_64 },
-    { LGF_NAMED("bus-file", 'A', "writes to a mapping behind the end of its file", bus_file),
+    { LGF_NAMED("bus-file", 'A', "writes to a mapping beyond the end of its file", bus_file),
       LGF_CRASH(SIGBUS, YES, LG_CRASH_BUS_FILE), .traits = LGF_CORE },
     { LGF_NAMED("bus-truncated", 'A', "writes to a mapping whose file was cut", bus_truncated),
       LGF_CRASH(SIGBUS, YES, LG_CRASH_BUS_FILE) },

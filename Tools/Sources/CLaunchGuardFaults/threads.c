@@ -160,7 +160,7 @@ static __attribute__((noinline)) void deep(unsigned depth, void (*run)(void))
         deep(depth - 1, run);
     else
         run();
-    frame[1] = frame[0]; /* a statement behind the call keeps the frame */
+    frame[1] = frame[0]; /* a statement after the call keeps the frame */
 }
 
 static void die(void *entry)

@@ -1,5 +1,5 @@
-/* How processes ended that are children of others, for Swift on Linux. The kernel tells it since
- * 6.15, to whoever has a descriptor of the process, once its parent has waited for it. */
+/* How children of other processes ended, for Swift on Linux. Since 6.15 the kernel reports the
+ * status to any process with a descriptor of the child, once the parent has waited for it. */
 #ifndef LAUNCHGUARD_CPROCESS_ENDS_H
 #define LAUNCHGUARD_CPROCESS_ENDS_H
 
@@ -33,7 +33,7 @@ static inline int lg_shim_open_process(pid_t process)
     return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
-/* The wait status of a process that somebody has waited for; -1: the kernel does not tell. */
+/* The wait status of a process that somebody has waited for; -1: the kernel does not report it. */
 static inline int lg_shim_end_of(int process)
 {
     struct lg_shim_pidfd_info info = { .mask = LG_SHIM_PIDFD_INFO_EXIT, .exit_code = -1 };
@@ -45,15 +45,15 @@ static inline int lg_shim_tells_ends(void)
 {
     struct lg_shim_pidfd_info info = { .mask = LG_SHIM_PIDFD_INFO_EXIT };
     const int self = lg_shim_open_process(getpid());
-    const int tells = self >= 0 && ioctl(self, LG_SHIM_PIDFD_GET_INFO, &info) == 0;
+    const int works = self >= 0 && ioctl(self, LG_SHIM_PIDFD_GET_INFO, &info) == 0;
     if (self >= 0)
         close(self);
-    return tells;
+    return works;
 }
 
-/* What is waited for at once: signals, notices of folders, ends of processes. */
+/* Sources of events for one wait: signals, notices of folders, ends of processes. */
 typedef struct lg_shim_events {
-    int all;     /* tells which of them has something; -1: that is not to be had */
+    int all;     /* an epoll of the others; -1: there is none */
     int signals; /* whether a signal waits, which stays so */
     int notices; /* of inotify */
 } lg_shim_events;

@@ -1,4 +1,5 @@
-/* Processes and signals for Swift on Linux: what needs fork(), and types that Swift does not see.
+/* Processes and signals for Swift on Linux: code that needs fork(), and types that Swift cannot
+ * use.
  *
  * The caller has one thread. All signals are blocked there from lg_shim_take_signals() on. */
 #ifndef LAUNCHGUARD_CPROCESS_SHIM_H
@@ -70,7 +71,7 @@ static inline int lg_shim_end_with(pid_t parent)
     return now == parent || now == 0;
 }
 
-/* What the new process does. */
+/* The work of the new process until it executes the program. */
 static inline void lg_shim_become(const lg_shim_program *program, const lg_shim_signals *given, pid_t parent)
 {
     if (!lg_shim_end_with(parent))
@@ -173,8 +174,8 @@ static inline void lg_shim_pass_on(pid_t process, siginfo_t *info)
         kill(process, info->si_signo);
 }
 
-/* The default action of a signal, for this process, now. Past the wrapper of libc, which another
- * library may have taken over. Returns where that action does not end the process: after a stop. */
+/* Run the default action of a signal on this process now, without libc's wrapper, which another
+ * library may have replaced. Returns where that action does not end the process: after a stop. */
 static inline void lg_shim_take_default(int number)
 {
     const unsigned long action[8] = { 0 };
@@ -182,7 +183,7 @@ static inline void lg_shim_take_default(int number)
     syscall(SYS_rt_sigaction, number, action, NULL, (size_t)8);
     sigemptyset(&one);
     sigaddset(&one, number);
-    /* Sent while it is blocked: one that waits already and this one are one. */
+    /* Send the signal while it is blocked: it merges with one that waits already. */
     kill(getpid(), number);
     sigprocmask(SIG_UNBLOCK, &one, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -235,8 +236,8 @@ static inline void lg_shim_release_files(int kept)
         close((int)file);
 }
 
-/* A set of signals that came, and of SIGCONT and the stops which came last: each of the two sides
- * drops what waits of the other. Nothing hears SIGKILL and SIGSTOP: their bits say that. */
+/* A set of signals that came. The bits of SIGKILL and SIGSTOP, which no process hears, record
+ * whether SIGCONT or a stop came last: each of the two kinds drops waiting signals of the other. */
 #define LG_SHIM_BIT(number) (UINT64_C(1) << ((number) - 1))
 #define LG_SHIM_CONTINUED_LAST LG_SHIM_BIT(SIGKILL)
 #define LG_SHIM_STOPPED_LAST LG_SHIM_BIT(SIGSTOP)
@@ -251,7 +252,7 @@ static inline uint64_t lg_shim_hear(uint64_t seen, int number)
     return seen | LG_SHIM_BIT(number);
 }
 
-/* What came after `heard`. */
+/* Add signals that came after `heard`. */
 static inline uint64_t lg_shim_join(uint64_t heard, uint64_t later)
 {
     return (later & LG_SHIM_LAST ? heard & ~LG_SHIM_LAST : heard) | later;
@@ -259,16 +260,17 @@ static inline uint64_t lg_shim_join(uint64_t heard, uint64_t later)
 
 #define LG_SHIM_STOPS (LG_SHIM_BIT(SIGTSTP) | LG_SHIM_BIT(SIGTTIN) | LG_SHIM_BIT(SIGTTOU))
 
-/* Whether the group got a signal that is taken now. Where the group got one of the other side
- * since, that one dropped what the listener would have told, and what it undoes need not be passed
- * on. */
+/* Whether the group got a signal that is taken now. If the group got a signal of the opposite kind
+ * since, that signal dropped the listener's report, and the signal that it undoes need not be
+ * passed on. */
 static inline int lg_shim_was_for_group(uint64_t heard, int number)
 {
     const uint64_t other = number == SIGCONT ? LG_SHIM_STOPS : LG_SHIM_BIT(number) & LG_SHIM_STOPS ? LG_SHIM_BIT(SIGCONT) : 0;
     return (heard & (LG_SHIM_BIT(number) | other)) != 0;
 }
 
-/* Take a signal out, and what waited of the other side before it, which never comes here. */
+/* Take a signal out, and with it the earlier signals of the opposite kind, which never come
+ * here. */
 static inline uint64_t lg_shim_taken(uint64_t heard, int number)
 {
     if (number == SIGCONT && !(heard & LG_SHIM_STOPPED_LAST))
@@ -278,7 +280,7 @@ static inline uint64_t lg_shim_taken(uint64_t heard, int number)
     return heard & ~LG_SHIM_BIT(number);
 }
 
-/* The listener: a process of the same group that tells what was sent to the whole group.
+/* The listener: a process of the same group that reports signals to the whole group.
  *
  * The kernel goes through a group from its newest member to its oldest. So a signal that was sent
  * to the group waits in the listener before this process sees its own, and the program, which is

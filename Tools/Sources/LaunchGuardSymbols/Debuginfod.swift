@@ -48,7 +48,7 @@ final class Debuginfod: Sendable {
         case .timeout: throw Failure(description: "debuginfod-find had no answer within \(seconds) seconds; no server is asked any more")
         default:
             let reason = lines.last.map(String.init) ?? "it does not work"
-            // The reason is told apart by its words alone.
+            // Only its words distinguish the reason.
             if reason.hasSuffix("No such file or directory") { return nil }
             throw Failure(description: "debuginfod-find: \(reason); no server is asked any more")
         }

@@ -46,7 +46,7 @@ package final class Demangler: Sendable {
         }
     }
 
-    /// Of the first names, up to one that is too much.
+    /// Answers for the first names, up to one that is too much.
     private func answers(to names: [String]) -> [String] {
         guard let program else { return names.map(Self.name) }
         let (output, _) = Subprocess.run(program[0], program.dropFirst() + names, limit: 64 << 20, seconds: 60)
@@ -59,7 +59,7 @@ package final class Demangler: Sendable {
 
     // MARK: - In that process
 
-    /// Hands over each name, with a NUL behind it, as it is found. The kernel ends the process at a
+    /// Hands over each name, with a NUL after it, as it is found. The kernel ends the process at a
     /// name that is too much.
     package static func answer(to names: [String], _ write: ([UInt8]) -> Void) {
         #if os(Linux)

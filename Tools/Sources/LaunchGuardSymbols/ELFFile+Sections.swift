@@ -10,7 +10,7 @@ struct ELFSection: Sendable {
     /// The number of a section that belongs to it: for symbols, that of their names.
     var link: Int
 
-    /// The first address behind it.
+    /// The first address after it.
     var end: UInt64 { address &+ size }
 }
 

@@ -1,4 +1,4 @@
-/// What the file of a program or a library says about itself.
+/// Facts from the file of a program or a library.
 package struct ELFProgram: Sendable {
     /// As of `<elf.h>`: 62 for x86-64, 183 for AArch64.
     package var machine: UInt64

@@ -5,7 +5,7 @@ internal import LaunchGuardReports
 /// of its own, so that damaged debug information cannot harm the reader of a report.
 struct LLVMSymbolizer: Hashable, Sendable {
     var program: String
-    /// What comes before the arguments of `llvm-symbolizer`.
+    /// Words before the arguments of `llvm-symbolizer`.
     var command: [String] = []
 
     /// The program in its usual place: beside the Swift compiler, where it knows what that compiler

@@ -6,7 +6,7 @@ struct ModuleFiles: Sendable {
     var names: [String] = []
     /// The one with lines of the source.
     var lines: String?
-    /// What was not as it should be.
+    /// Problems of the search.
     var problems: [Problem] = []
 
     /// The file by which the module is known.

@@ -26,8 +26,8 @@ extension RunReport {
     }
 
     /// Where the file of a module may be. A module that was loaded by a relative path is where the
-    /// memory map says; in a report without a map, only a build id can tell whether the file beside
-    /// the executable is the one.
+    /// memory map says. In a report without a map, only a build id shows whether the file beside
+    /// the executable is that module.
     func places(of module: RunModule) -> [String] {
         if module.path.hasPrefix("/") { return [module.path] }
         let maps = crashes.compactMap(\.memoryMap)

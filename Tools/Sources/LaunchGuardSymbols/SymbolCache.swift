@@ -1,7 +1,7 @@
 internal import LaunchGuardReports
 internal import Synchronization
 
-/// What was found once, so that many reports of one program cost one look.
+/// Earlier findings, so that many reports of one program cost one search.
 final class SymbolCache: Sendable {
     private let state = Mutex(State())
 
@@ -17,11 +17,11 @@ final class SymbolCache: Sendable {
         var places: [String]
     }
 
-    /// What is known of addresses.
+    /// Known facts about addresses.
     struct Found {
         /// An address without a function has none.
         var locations: [Location.Query: [Location]] = [:]
-        /// Of a file: why it has no functions.
+        /// Reasons why files have no functions.
         var problems: [String: String] = [:]
         /// Why there are no lines.
         var failure: Symbolicator.Failure?
@@ -35,7 +35,7 @@ final class SymbolCache: Sendable {
         return found
     }
 
-    /// What is known of those addresses once the unknown ones were looked up.
+    /// Facts about those addresses, after a search for the unknown ones.
     func found(of queries: Set<Location.Query>, _ find: (Set<Location.Query>, inout Found) -> Void) -> Found {
         var found = state.withLock(\.found)
         let unknown = queries.filter { found.locations[$0] == nil }

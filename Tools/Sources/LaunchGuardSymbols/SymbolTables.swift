@@ -67,7 +67,7 @@ struct SymbolTables {
             let count = min(limit, symbol.names.size - symbol.name)
             guard let bytes = file.read(at: symbol.names.offset &+ symbol.name, count: Int(count)) else { return nil }
             guard bytes.contains(0) || limit == 65536 else { continue }
-            // A linker that knows versions writes them behind the names.
+            // A linker that knows versions writes them after the names.
             let name = bytes.text(at: 0).prefix { $0 != "@" }
             return name.isEmpty ? nil : String(name)
         }
@@ -127,8 +127,8 @@ private struct Nearest {
         }
     }
 
-    /// Of several at one address the largest is the function proper, and of equals the last, as
-    /// symbols that others see come behind those of one file.
+    /// Among several symbols at one address the largest is the function proper, and among equals
+    /// the last: global symbols come after local ones.
     private static func put(_ symbol: Symbol, _ place: inout Symbol?) {
         guard let other = place, (other.start, other.size) > (symbol.start, symbol.size) else {
             place = symbol

@@ -12,7 +12,7 @@ public struct Symbolicator: Sendable {
     private let demangler: Demangler
     private let cache = SymbolCache()
 
-    /// What finds lines and inlined functions.
+    /// Source of lines and inlined functions.
     public enum Way: Hashable, Sendable {
         /// `llvm-symbolizer`, if one is in PATH, beside the Swift compiler or in `/usr/lib/llvm-*`.
         case llvm
@@ -51,8 +51,8 @@ public struct Symbolicator: Sendable {
     }
 
     /// Add the symbols of all frames of the reports, and the reasons that the compiler recorded for
-    /// traps. A lack of symbols for a single module becomes a problem of its report. What was found
-    /// once is not searched again by the same symbolicator.
+    /// traps. A lack of symbols for a single module becomes a problem of its report. The same
+    /// symbolicator searches nothing twice.
     ///
     /// - Throws: no symbolizer works. The frames have their functions by then, without lines.
     public func symbolicate(_ reports: inout [RunReport]) throws(Failure) {

@@ -31,8 +31,8 @@ package struct TarballExtraction {
             --wildcards --wildcards-match-slash --anchored --file="$tarball" --directory="$folder" -- "$@" 2<>"$errors"
         """
 
-    /// Unpacks what matches the patterns. What tar says of a tarball that it cannot read whole;
-    /// nil: nothing. Throws `ExportError` where the disk has no room for it.
+    /// Unpacks the files that match the patterns. Returns tar's message about a tarball that it
+    /// cannot read whole; nil: none. Throws `ExportError` where the disk has no room for the files.
     package func run(_ patterns: [String], mostBytes: Int, mostFiles: Int) throws -> String? {
         try WholeFile.write([UInt8](repeating: 0, count: Self.errorBytes), to: errors)
         guard let names = Pipe() else { throw ReportError(code: .system, errno: errno, path: tarball) }

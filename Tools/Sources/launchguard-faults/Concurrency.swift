@@ -21,7 +21,7 @@ enum Concurrency {
 
     static func add() {
         launchguard_faults.add(
-            "swift-async", "reads behind the end of an array in an async function",
+            "swift-async", "reads beyond the end of an array in an async function",
             .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range"), ownThreads: true
         ) {
             Task.detached { Traps.keep(await Concurrency.middle([1, 2, 3])) }

@@ -16,7 +16,7 @@ enum Traps {
             "swift-fatal-error", "calls fatalError()", .trap(LG_CRASH_TRAP_SWIFT_FATAL_ERROR, message: "out of luck")
         ) { fatalError("out of luck") }
         launchguard_faults.add(
-            "swift-index", "reads behind the end of an array", .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range")
+            "swift-index", "reads beyond the end of an array", .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range")
         ) {
             let numbers = [zero, zero, zero]
             Traps.keep(numbers[zero + 10])

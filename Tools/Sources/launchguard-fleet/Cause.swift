@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// What runs died of, in words that the next build does not change.
+/// Cause of the end of runs, in words that the next build does not change.
 struct Cause: Hashable {
     let app: String
     let ending: String
@@ -8,7 +8,7 @@ struct Cause: Hashable {
     let kind: String?
     let place: String
 
-    /// Of the rows of one fingerprint in the table `run`.
+    /// Columns over the rows of one fingerprint in the table `run`.
     static let columns = "app, ending, max(signal) AS signal, max(kind) AS kind, max(place) AS place"
 
     /// Nil: the place is not known.

@@ -26,7 +26,7 @@ struct CollectCommand: AsyncParsableCommand {
         try (outcome.isDamaged ? ExitStatus.damaged : outcome.isUnread || outcome.directories == 0 ? .nothingFound : .success).end()
     }
 
-    /// What the database holds.
+    /// Figures of the database.
     private struct Figures {
         let runs: Int
         let devices: Int

@@ -4,8 +4,8 @@ import LaunchGuardPlatform
 import LaunchGuardReports
 import ToolParts
 
-/// Reads sources into the database, some hundred runs in one transaction: what was committed stays,
-/// however the program ends. What cannot be read is named, and hides nothing else.
+/// Reads sources into the database, some hundred runs in one transaction: committed runs stay,
+/// however the program ends. A file that cannot be read is named, and hides no other.
 struct Collector {
     private static let runsInTransaction = 512
 
@@ -22,7 +22,7 @@ struct Collector {
         var known: Known
     }
 
-    /// What became of it.
+    /// Outcome of a collection.
     struct Outcome {
         var runs = 0
         var newRuns = 0
@@ -79,7 +79,7 @@ struct Collector {
         progress.show("\(outcome.runs) runs collected")
     }
 
-    /// What the ledger and the spool say of the runs.
+    /// Facts about the runs from the ledger and the spool.
     private struct Known: Sendable {
         let timeline: [String: TimelineEntry]
         let fingerprints: [String: String]
@@ -192,7 +192,7 @@ struct Collector {
         for (index, report) in zip(indexes, reports) { runs[index].report = report }
     }
 
-    /// Of their examples, but for those that have another fingerprint now.
+    /// Completeness of the fingerprints' examples, without those that have another fingerprint now.
     private func completeness(of fingerprints: [String], beside runs: [CollectedRun]) throws -> [String: Int] {
         let now = Dictionary(runs.compactMap { run in run.report.identity.map { ($0.uuid, run.fingerprint) } }) { _, last in last }
         return try database.read { database in

@@ -2,14 +2,14 @@ internal import GRDB
 import LaunchGuardReports
 import ToolParts
 
-/// What the runs of a fleet died of, the most frequent first; of two versions, what is new first.
+/// Causes of the ends in a fleet, the most frequent first; between two versions, new ones first.
 struct Ranking {
     private(set) var groups: [FingerprintGroup]
-    /// Of all applications that are asked for.
+    /// Figures of all requested applications.
     private let figures: Figures
     private let pair: VersionPair?
     private let app: String?
-    /// What could be asked for, where nothing is to be shown: applications, or versions of one.
+    /// Possible arguments where there is nothing to show: applications, or versions of one.
     private let known: [String]
     /// Groups that `lines` leaves out.
     private let left: Int

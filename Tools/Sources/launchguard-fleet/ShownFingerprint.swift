@@ -16,7 +16,7 @@ struct ShownFingerprint: Encodable {
     /// Runs of one version, or of one device.
     struct Part: Encodable {
         var name: String
-        /// Of a device that nobody has named: the argument that it alone was collected from last.
+        /// For a device without a name: the argument that only this device was last collected from.
         var source: String?
         var runs: Int
         var lastStarted: String?

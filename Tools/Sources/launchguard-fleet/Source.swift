@@ -3,7 +3,7 @@ import LaunchGuardPlatform
 import LaunchGuardReports
 import ToolParts
 
-/// What a person names to be collected.
+/// A source that a person names for collection.
 enum Source {
     /// Its state directories, of a tarball once that is unpacked.
     static func directories(in argument: String) throws -> [StateDirectory] {

@@ -65,7 +65,7 @@ struct VersionPair {
         }
         for fingerprints in causes.values {
             let gone = fingerprints.filter { runs[$0]?.new == 0 }, new = fingerprints.filter { runs[$0]?.old == 0 }
-            // Of several it is not known which became which.
+            // With several it is not known which became which.
             if gone.count == 1, new.count == 1 { older[new[0]] = gone[0] }
         }
     }

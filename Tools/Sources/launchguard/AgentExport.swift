@@ -16,7 +16,7 @@ struct AgentExport {
         bytes = try Self.output(of: program, ["--export", command.format.rawValue, "--run", run.path])
     }
 
-    /// What the program writes. What it complains of goes where the tool's complaints go.
+    /// Output of the program. Its complaints go where the tool's complaints go.
     private static func output(of program: String, _ arguments: [String]) throws -> [UInt8] {
         guard let pipe = Pipe() else { throw ReportError(code: .system, errno: errno, path: program) }
         defer { close(pipe.reading) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// Of a command that runs the agent.
+/// Options of a command that runs the agent.
 struct AgentOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The agent's program. Default: $LAUNCHGUARD_AGENT, or launchguard-agent beside this tool or in its libexec folder.", valueName: "path"), completion: .file())
     var agent: String?
@@ -28,7 +28,7 @@ struct AgentProgram {
         return ProgramBeside.isProgram(Tarball.fromStart(path)) ? Tarball.fromStart(path) : nil
     }
 
-    /// Starts it; nil: that is not possible.
+    /// Starts the agent; nil: that is not possible.
     init?(_ program: String, _ directory: StateDirectory) {
         let arguments = ["--state", directory.path, "--once", "--via", "tool"]
         guard let process = ChildProcess(program, arguments, errors: Output.Stream.error.rawValue) else { return nil }
@@ -43,13 +43,13 @@ struct AgentProgram {
         }
     }
 
-    /// Ends it at once: all that it needs is on the disk, and another one goes on where it was.
+    /// Ends the agent at once: its state is on the disk, and another agent continues there.
     mutating func stop() {
         isStopped = true
         process.stop()
     }
 
-    /// Whether it ended by itself, and otherwise than when nothing more could be done.
+    /// Whether the agent ended by itself, and not because it could do no more.
     var hasFailed: Bool {
         !isStopped && status != 0 && status != 6 << 8
     }

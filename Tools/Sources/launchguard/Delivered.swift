@@ -1,6 +1,6 @@
 import LaunchGuardReports
 
-/// A report of the reader with what the spool says, in one object of JSON.
+/// A report of the reader with the state of its delivery, in one object of JSON.
 struct Delivered<Report: Encodable, Delivery: Encodable>: Encodable {
     var report: Report
     var delivery: Delivery?

@@ -132,7 +132,7 @@ struct ExportCommand: ParsableCommand {
         try complainOfNone(directory, isDamaged)
     }
 
-    /// What one file cannot give hides no other.
+    /// A file that cannot be exported hides no other.
     private func exportAll(_ directory: StateDirectory) throws {
         let folder = Tarball.fromStart(file ?? ".")
         let paths = try directory.runPaths()

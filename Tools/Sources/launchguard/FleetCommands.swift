@@ -30,8 +30,9 @@ struct ShowCommand: ParsableCommand {
 
 /// `launchguard-fleet`, which takes the command line as it is.
 enum FleetProgram {
-    /// Starts it in the place of the tool, if the command is one of its own and it is there. Before
-    /// the command line is parsed: that program says what is wrong with it.
+    /// Starts that program in the place of the tool, if the command is one of its own and the
+    /// program is there. Called before the command line is parsed, as that program reports errors
+    /// in it.
     static func become(for arguments: [String]) {
         let commands: [any ParsableCommand.Type] = [CollectCommand.self, TopCommand.self, ShowCommand.self]
         guard let name = arguments.first, commands.contains(where: { $0.configuration.commandName == name }), let path else { return }
@@ -43,7 +44,7 @@ enum FleetProgram {
         Output.complain("\(path): it cannot be started: \(unsafe String(cString: strerror(errno)))")
     }
 
-    /// Says that it is not there.
+    /// Reports that the program is not there.
     static func miss() throws -> Never {
         if path == nil {
             Output.complain("launchguard-fleet is not installed, which does this; it comes with the tool, and belongs beside launchguard or in libexec/launchguard")

@@ -92,7 +92,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
             // The other numbers are those of the program.
             exit(withError: CommandLine.paths.first == "run" ? ExitCode(RunError.ownFailure) : ExitStatus.usage.code)
         }
-        // What is missing may have been in the part of the tarball that is.
+        // A run that was not found may be in the missing part of a damaged tarball.
         exit(withError: Tarball.isDamaged && exitCode(for: error) == ExitStatus.nothingFound.code ? ExitStatus.damaged.code : error)
     }
 

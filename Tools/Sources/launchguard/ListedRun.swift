@@ -12,7 +12,7 @@ struct ListedRun: Encodable, Sendable {
     var verdict: Verdict?
     /// Contexts to whose streak or unknown count the run added; nil: not in the timeline.
     var counted: [String]?
-    /// The finer kind of a crash that follows from its symbols, and what was said before.
+    /// The finer kind of a crash by its symbols, and the last message before it.
     var reason: String?
     var message: String?
     /// The program's own function nearest to the crash or the hang.
@@ -22,7 +22,7 @@ struct ListedRun: Encodable, Sendable {
     /// True: guards survived faults in it.
     var isDegraded: Bool?
     var problems: [Problem]
-    /// Whether there may be symbols for it.
+    /// Whether there may be symbols for the run.
     let hasStack: Bool
 
     private enum CodingKeys: CodingKey {
@@ -46,8 +46,8 @@ struct ListedRun: Encodable, Sendable {
         hasStack = report.crash != nil || report.otherCrashes != nil || report.snapshots != nil
     }
 
-    /// Whether a list shows it. A damaged file has no end, and a run whose start is not known may
-    /// be of any time.
+    /// Whether a list shows the run. A damaged file has no end, and a run whose start is not known
+    /// may be of any time.
     func matches(_ ends: Set<RunEnd>, since: Timestamp?) -> Bool {
         if !ends.isEmpty { guard let verdict, ends.contains(verdict.end) else { return false } }
         guard let since, let started else { return true }
@@ -62,7 +62,7 @@ struct ListedRun: Encodable, Sendable {
     /// The states of its reports.
     var states: String { (delivery ?? []).map(\.state.rawValue).joined(separator: ", ") }
 
-    /// The place and the message, and what is to be said about its reports.
+    /// The place, the message, and the remarks about its reports.
     private var details: String {
         let words = message.map { $0.prefix(Self.messageLength) + ($0.count > Self.messageLength ? "…" : "") }
         let remarks = (delivery ?? []).flatMap { $0.remarks(time: \.localText) }.joined(separator: "; ")

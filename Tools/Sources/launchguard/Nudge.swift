@@ -1,7 +1,7 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// A file with which the tool asks an agent to send at once what is due later.
+/// A file with which the tool asks an agent to send later reports at once.
 struct Nudge {
     private let path: String
     private let temporary: String

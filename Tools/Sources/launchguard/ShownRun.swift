@@ -7,8 +7,8 @@ struct ShownRun {
     private let surroundings: Surroundings
     private let delivery: [DeliveryEntry]?
 
-    /// What the state directory of a run says of it. It is read once for all its runs, and only
-    /// what is asked for: the ledger of 10,000 runs is a look at each of them.
+    /// Facts about a run from its state directory. The parts that are asked for are read once for
+    /// all runs: the ledger of 10,000 runs costs a look at each of them.
     final class Surroundings {
         private let directory: StateDirectory?
         private(set) lazy var deliveries = directory?.deliveriesByRun() ?? [:]

@@ -28,7 +28,7 @@ enum Target {
         }
     }
 
-    /// What the argument names: at least one, and more than one only where it is a folder or a
+    /// The targets that the argument names: at least one, and more than one only for a folder or a
     /// tarball with several state directories.
     static func all(_ argument: String?) throws -> [Target] {
         guard let argument else {

@@ -1,10 +1,10 @@
 import LaunchGuardReports
 
-/// Prints what becomes of the reports.
+/// Prints the progress of the reports.
 struct UploadProgress {
     private let isJSON: Bool
     private var entries: [DeliveryEntry]
-    /// What the reports were at the start, and what has been printed since.
+    /// The reports as they were at the start, and as they have been printed since.
     private var known: Set<DeliveryEntry>
     private var printed: Set<DeliveryEntry> = []
 
@@ -24,7 +24,7 @@ struct UploadProgress {
         }
     }
 
-    /// Print what was not sent; whether that is nothing.
+    /// Print the unsent reports; true: there are none.
     mutating func finish() -> Bool {
         let left = entries.filter { $0.state != .sent }
         for entry in left where !printed.contains(entry) { write(entry) }

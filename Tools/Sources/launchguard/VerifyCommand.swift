@@ -81,7 +81,7 @@ private struct VerifiedFile: Encodable {
     var path: String
     var isWhole: Bool
     var blocks: [Reader.Block]
-    /// Why it cannot be read; nil: it can.
+    /// Why the file cannot be read; nil: it can.
     var error: String?
     private let isUnread: Bool
 
@@ -102,7 +102,7 @@ private struct VerifiedFile: Encodable {
 
     var isDamaged: Bool { !isWhole && !isUnread }
 
-    /// What is wrong, for a person.
+    /// The problem, for a person.
     var problem: String {
         if let error { return error }
         let names = blocks.filter { $0.status == "damaged" }.map(\.name)

@@ -2,7 +2,7 @@ import Foundation
 import LaunchGuardReports
 import Testing
 
-/// What the spool says of the reports, as the library reads it and as `list` and `inspect` show it.
+/// The reports of a spool, as the library reads them and as `list` and `inspect` show them.
 @Suite struct DeliveryTests {
     @Test func everyStateIsRead() throws {
         let folder = try TemporaryFolder()
@@ -151,7 +151,7 @@ import Testing
 }
 
 extension RecordedState {
-    /// Of the run that crashed.
+    /// UUID of the run that crashed.
     var runUUID: UUID {
         get throws {
             let uuid = try Reader(path: runPath).run().identity?.uuid

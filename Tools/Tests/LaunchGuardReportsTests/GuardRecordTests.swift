@@ -5,7 +5,7 @@ import Testing
 @testable import LaunchGuardReports
 @testable import LaunchGuardSymbols
 
-/// What guards left in a run file and in a ledger: the model, its rendering, and a real program.
+/// Records of guards in a run file and in a ledger: the model, its rendering, and a real program.
 @Suite struct GuardRecordTests {
     private static let path = Sample.golden("guards.lgrun")
 

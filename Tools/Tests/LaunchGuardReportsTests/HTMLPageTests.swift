@@ -142,8 +142,8 @@ import Testing
         #expect(page(passed).matches(of: #/<section id="([a-z0-9-]+)"/#).first?.1 != "snapshot-1")
     }
 
-    /// Of a run whose end nobody saw, the axis ends at the last that is known, which is no entry of
-    /// its own in the list where it is the last breadcrumb.
+    /// For a run whose end nobody saw, the axis ends at the last known time. Where that is the last
+    /// breadcrumb, the list has no entry for it.
     @Test func theEndOfTheBreadcrumbsIsSaidOnce() throws {
         var run = try Sample.crash()
         run.crash = nil

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LaunchGuardReports
 
-/// What a signal and its moment say about a crash.
+/// Conclusions about a crash from its signal and moment.
 @Suite struct LateCrashTests {
     private func lines(of crash: Crash) -> String {
         var writer = TextWriter()

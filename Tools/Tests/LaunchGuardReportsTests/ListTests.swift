@@ -38,7 +38,7 @@ import Testing
         #expect(try ordinals(["--since", "0s", path]).isEmpty && ordinals(["--since", "2001-01-01", path]) == [2, 1])
         let none = try Tool.run(["list", "--end", "oom", path])
         #expect(none.status == 1 && none.errors == "launchguard: \(path): no such run\n")
-        // Of a damaged file nothing is known but that it is damaged.
+        // Nothing else is known about a damaged file.
         try state.folder.write(Array("nonsense".utf8), "runs/00000009-damaged.lgrun")
         #expect(try Tool.run(["list", path]).status == 3 && Tool.run(["list", "--since", "1h", path]).status == 3)
         #expect(try Tool.run(["list", "--end", "crash", path]).status == 0)

@@ -9,7 +9,7 @@ import Testing
     private static let golden = (try? FileManager.default.subpathsOfDirectory(atPath: Sample.golden("")))?
         .filter { $0.hasSuffix(".lgrun") || $0.hasSuffix(".lg") } ?? []
 
-    /// What `lg_reader_report()` writes.
+    /// Output of `lg_reader_report()`.
     private func written(_ path: String, stackBytes: Bool) throws -> Any {
         final class Text { var bytes = Data() }
         let text = Text()

@@ -7,7 +7,7 @@ import Testing
     /// Beside the tool: in the build directory.
     private static let validator = URL(filePath: Tool.path).deletingLastPathComponent().appending(path: "schema-validator").path
 
-    /// What the validator prints; nil: it cannot be installed.
+    /// Output of the validator; nil: it cannot be installed.
     private func validate(_ paths: [String]) throws -> Tool.Result? {
         let script = Sample.root.appending(path: "Tests/Schema/validate.py").path
         let result = try Tool.run(["python3", "-B", script, Self.validator] + paths, program: "/usr/bin/env")

@@ -2,7 +2,7 @@ import Foundation
 import LaunchGuardReports
 import Testing
 
-/// What a list reads of a run is what the whole report says of it.
+/// A list reads the same facts of a run as the whole report has.
 @Suite struct SummaryTests {
     @Test(arguments: [
         "crash.lgrun", "least.lgrun", "parts.lgrun", "lanes.lgrun", "later.lgrun", "task.lgrun",

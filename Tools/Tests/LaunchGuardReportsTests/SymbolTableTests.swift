@@ -29,7 +29,7 @@ import TestSupport
         #expect(found[last.start + last.size] == nil)
     }
 
-    /// What is left of the symbols: those of the loader, or those that are compressed.
+    /// The remaining symbols: those of the loader, or those that are compressed.
     @Test func strippedProgramsHaveWhatIsLeft() throws {
         let programs = try Programs.made()
         try programs.run(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LaunchGuardReports
 
-/// What a run began on: the model, and its rendering.
+/// The system that a run began on: the model, and its rendering.
 @Suite struct SystemTests {
     private let path = Sample.golden("system.lgrun")
 

@@ -243,7 +243,7 @@ import Testing
         (["crash*2", "skip"], #"event 3, "skip": the repair"#), (["try-safe"], #"event 1, "try-safe""#), (["crash-in-repair"], #"event 1, "crash-in-repair""#),
         (["--repair", "again:1:restart", "crash*2", "ok", "finish"], "the program is about to be started again; possible here: an end"),
         (["--supervised", "--safe-crash-limit", "1", "crash*2", "fail*4", "crash", "skip"], "the launch is halted and waits; possible here: try-safe"),
-        (["clean", "crash-in-report"], "belongs right behind the end that starts its run"),
+        (["clean", "crash-in-report"], "belongs right after the end that starts its run"),
         (["crash*2", "fail*4", "crash-in:restore windows"], #"event 7, "crash-in:restore windows": the launch is under way"#),
     ]
 

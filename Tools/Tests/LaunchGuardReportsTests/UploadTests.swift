@@ -35,7 +35,7 @@ import TestSupport
         #expect(try upload(agent: "/bin/false").status == 5)
     }
 
-    /// What the agent does, its exit status, the tool's exit status, and its output.
+    /// The agent's action, its exit status, the tool's exit status, and its output.
     private static let agents: [(script: String, status: Int32, output: String)] = [
         (#"mv "$2"/spool/new/* "$2/spool/sent""#, 0, "#3    crash       sent\n"),
         (#"mv "$2"/spool/new/* "$2/spool/dead""#, 4, "#3    crash       dead; stands for 2 more\n"),

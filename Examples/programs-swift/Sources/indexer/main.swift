@@ -39,7 +39,7 @@ do {
     session.announceTermination()
     exit(130)
 } catch let error as LaunchGuardError {
-    // What the program threw is in it.
+    // `underlying` is the error that the program threw.
     print("indexer: \(error.underlying.map { "\($0)" } ?? error.message)")
     exit(1)
 }

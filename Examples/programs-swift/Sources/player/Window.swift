@@ -1,6 +1,6 @@
 import LaunchGuard
 
-/// What the user sees. A test reads it, too.
+/// The screen of the user. A test reads it, too.
 @MainActor
 final class Window {
     private let userAgrees: Bool

@@ -2,7 +2,7 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// What the system says of a file.
+/// Facts from the system about a file.
 struct FileFacts {
     let mode: mode_t
     let owner: uid_t

@@ -3,7 +3,7 @@ import LaunchGuardPlatform
 import LaunchGuardReports
 import LaunchGuardSymbols
 
-/// A program: whether it can be run and preloaded, and what its crashes can be told by.
+/// A program: whether it can be run and preloaded, and how its crashes can be identified.
 enum ProgramCheck {
     static func findings(_ name: String) -> [Finding] { findings(name, depth: 0) }
 

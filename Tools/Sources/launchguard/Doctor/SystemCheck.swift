@@ -15,8 +15,8 @@ enum SystemCheck {
         guard let program = coreProgram else { return [] }
         return [
             Finding(
-                .note, "system.core-pattern", "the kernel hands each core to \(program), which runs behind the record and delays the end of the process",
-                "none is needed: both tell of the same crash, by the number of the process")
+                .note, "system.core-pattern", "the kernel hands each core to \(program), which runs after the record and delays the end of the process",
+                "none is needed: both describe the same crash, under the number of the process")
         ]
     }
 

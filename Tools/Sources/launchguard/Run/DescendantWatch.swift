@@ -5,11 +5,11 @@ import LaunchGuardReports
 
 /// The witness of processes whose parent is not this one: children of the program, and theirs.
 ///
-/// Each of them is known by its run file, which is seen as soon as it is made. From then on a
-/// descriptor of the process is held, and nothing is done until its parent has waited for it. The
-/// kernel then tells the status that the parent got: since Linux 6.15, also where the first thread
-/// of the process ended before the others. An end that the kernel does not tell stays unknown, and
-/// so does that of a process that was waited for before its file was read.
+/// The watch sees each process by its new run file. From then on it holds a descriptor of the
+/// process, and waits until the parent has waited for the process. The kernel then reports the
+/// status that the parent got: since Linux 6.15, also where the first thread of the process ended
+/// before the others. An end stays unknown where the kernel does not report it, and where the
+/// parent waited for the process before its file was read.
 final class DescendantWatch {
     /// Each process takes one descriptor. The usual limit is 1024, and the storing of an end needs
     /// some. The ends of more processes at a time stay unknown.
@@ -30,7 +30,7 @@ final class DescendantWatch {
     /// Run files that do not show their process yet.
     private var unread: [String: (tries: Int, due: Double)] = [:]
 
-    /// Nil: the kernel does not tell how a process ended, or a descriptor is not to be had.
+    /// Nil: the kernel does not report how a process ended, or no descriptor is free.
     init?(_ program: pid_t, _ witness: RunWitness) {
         guard lg_shim_tells_ends() != 0 else { return nil }
         events = lg_shim_open_events()
@@ -56,14 +56,14 @@ final class DescendantWatch {
         }
     }
 
-    /// This process is the one that has waited for a process.
+    /// This process itself has waited for a process.
     func waited(for process: pid_t) {
         for (file, identity) in processes where identity.process == process { letGo(file) }
     }
 
-    /// The program has ended: what is known by now is stored, and no more is waited for.
+    /// The program has ended: store the ends that are known by now, and wait for no more.
     func finish() {
-        // Signals are no matter any more.
+        // Signals do not matter any more.
         if events.signals >= 0 { close(events.signals) }
         events.signals = -1
         for _ in 0..<processes.count + 2 {
@@ -75,7 +75,7 @@ final class DescendantWatch {
         unsafe lg_shim_close_events(&events)
     }
 
-    /// Ends are not told, or are of no interest any more.
+    /// The kernel does not report ends, or they are of no interest any more.
     private func stop() {
         for file in processes.keys { letGo(file) }
         if events.notices >= 0 { close(events.notices) }
@@ -167,8 +167,8 @@ final class DescendantWatch {
         guard process.process != program, processes.count < limit, !processes.values.contains(process) else { return }
         let file = lg_shim_open_process(process.process)
         guard file >= 0 else { return }
-        // The number may be that of another process by now. Asked behind the descriptor: what has
-        // the run's start now had the number then.
+        // The number may be that of another process by now. Ask after the descriptor was opened: a
+        // process with the run's start time had the number already then.
         if ProcessIdentity(process.process) == process, process.isDescendant, unsafe lg_shim_add_event(&events, file, 0) != 0 {
             processes[file] = process
         } else {

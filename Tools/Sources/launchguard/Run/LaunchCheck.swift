@@ -29,7 +29,7 @@ enum LaunchCheck: ExpressibleByArgument {
         }
     }
 
-    /// Whether the program works. `start` is its start on the wall clock. A command says so later.
+    /// Whether the program works. `start` is its start on the wall clock. A command answers later.
     func isPassed(since start: timespec) -> Bool {
         switch self {
         case .tcp(let host, let port):

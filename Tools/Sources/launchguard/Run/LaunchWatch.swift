@@ -3,8 +3,8 @@ import CProcess
 import LaunchGuard
 import LaunchGuardPlatform
 
-/// One start of a program that is started again when it fails: what it was sent, and its launch
-/// check.
+/// One start of a program that is started again when it fails: the signals sent to it, and its
+/// launch check.
 final class LaunchWatch {
     /// The name of the launch that the preload library begins.
     static let context = "main"
@@ -48,8 +48,8 @@ final class LaunchWatch {
         state = check == nil ? .over : .waiting
     }
 
-    /// The state directory of the program's run; nil: there is none yet. The process may become
-    /// another program at any time, which has another one.
+    /// The state directory of the program's run; nil: there is none yet. It changes when the
+    /// process executes another program.
     var directory: String? { witness.directory(of: identity) }
 
     /// Milliseconds until the next look; nil: there is nothing to look for.
@@ -93,7 +93,7 @@ final class LaunchWatch {
         if waitStatus == 0 { hasPassed = true }
     }
 
-    /// Whether the program, which ended so, was asked to end by a signal to this process.
+    /// Whether a signal to this process asked the program, which ended so, to end.
     func wasAskedToEnd(_ waitStatus: Int32) -> Bool { wasAsked || wasSentQuit && waitStatus & 0x7F == SIGQUIT }
 
     func heard(_ signal: Int32, isOfSystem: Bool) {
@@ -107,7 +107,7 @@ final class LaunchWatch {
         [SIGTERM, SIGINT].contains(signal) || isOfSystem && [SIGHUP, SIGQUIT].contains(signal)
     }
 
-    /// The start is over: a command that still runs has nothing to say.
+    /// The start is over: end a command that still runs, whose answer no longer counts.
     func close() {
         if let command { kill(command, SIGKILL) }
     }

@@ -5,16 +5,16 @@ import LaunchGuardReports
 
 /// Why the loader gives the preload library no place in a program.
 enum PreloadObstacle {
-    /// Nothing is loaded into it.
+    /// The program is static: nothing is loaded into it.
     case isStatic
-    /// It is for another machine, and so is its loader.
+    /// The program is for another machine, and so is its loader.
     case isForeign
-    /// Its loader is not the one of glibc, which the library needs.
+    /// The program's loader is not glibc's, which the library needs.
     case hasOtherLoader(String)
-    /// It gets more rights than its caller, and the loader ignores the caller's wishes.
+    /// The program gets more rights than its caller, and the loader ignores the caller's wishes.
     case hasMoreRights
 
-    /// Of a program that is no script; nil: nothing is in the way, or the file does not say.
+    /// The obstacle of a program that is no script; nil: there is none, or the file does not say.
     init?(_ path: String) {
         guard let head = ProgramHead(path, size: 64), head.bytes.starts(with: [0x7F] + "ELF".utf8) else { return nil }
         guard head.bytes.count == 64, head.bytes[4] == 2, head.bytes[5] == 1, head.number(at: 18, as: UInt16.self) == Self.machine else {

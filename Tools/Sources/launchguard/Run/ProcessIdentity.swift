@@ -2,10 +2,11 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// A process that has its number to itself: it lives, or was not waited for yet, when this is made.
+/// A process that still owns its number: it lives, or nobody has waited for it yet, when this is
+/// made.
 struct ProcessIdentity: Equatable {
     let process: pid_t
-    /// When it began, in clock ticks since boot; nil: /proc does not say.
+    /// The start of the process in clock ticks since boot; nil: /proc does not say.
     let startTicks: UInt64?
 
     init(_ process: pid_t, startTicks: UInt64) {
@@ -18,8 +19,8 @@ struct ProcessIdentity: Equatable {
         startTicks = Self.field(22, of: process)
     }
 
-    /// Whether it descends from this process. A parent on the way that ends meanwhile leaves its
-    /// children to another one, so that the way is tried again.
+    /// Whether the process descends from this process. A parent on the way that ends meanwhile
+    /// leaves its children to another one, so that the way is tried again.
     var isDescendant: Bool {
         for _ in 0..<3 {
             var at = process
@@ -33,7 +34,7 @@ struct ProcessIdentity: Equatable {
         return false
     }
 
-    /// A field of /proc/PID/stat, which is behind the name. The name may hold anything.
+    /// A field of /proc/PID/stat, which is after the name. The name may hold anything.
     private static func field(_ number: Int, of process: pid_t) -> UInt64? {
         guard let head = ProgramHead("/proc/\(process)/stat", size: 1024), let end = head.bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = head.bytes.suffix(from: end + 1).split(separator: UInt8(ascii: " "))

@@ -2,12 +2,12 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// The environment of the program: that of this process, byte for byte, but for what is set here.
+/// The environment of the program: that of this process, byte for byte, with the changes made here.
 @safe
 struct ProgramEnvironment {
     /// As of `environ`; NULL ends it.
     private(set) var variables: [UnsafeMutablePointer<CChar>?]
-    /// Those that hold the number of the process, with room for that of the program; NULL ends
+    /// Variables that hold the number of the process, with room for the program's number; NULL ends
     /// them.
     private(set) var ownNumbers: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
 
@@ -36,7 +36,7 @@ struct ProgramEnvironment {
     /// for its watchdog, and for the program's own use. The program is that process.
     mutating func giveOwnNumbers() {
         for name in ["LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"] where Output.variable(name) == String(getpid()) {
-            // The identity of this process, where the number is not trusted alone.
+            // The identity of this process, for programs that do not trust the number alone.
             if name == "LISTEN_PID" { remove("LISTEN_PIDFDID") }
             let room = unsafe calloc(1, name.utf8.count + 16)!.assumingMemoryBound(to: CChar.self)
             unsafe ReportPath.withCString("\(name)=") { _ = unsafe strcpy(room, $0) }

@@ -45,7 +45,7 @@ struct ProgramFile {
         }
     }
 
-    /// What the system's refusal to run it means.
+    /// Meaning of the system's refusal to run the program.
     func refused(_ error: Int32) -> RunError {
         let status = error == ENOENT ? RunError.noProgram : RunError.cannotRun
         let files = Self.interpreters(of: path)
@@ -55,14 +55,14 @@ struct ProgramFile {
         return RunError(status, "\(path): \(RunError.reason(error))")
     }
 
-    /// Why the preload library gets no place in the program; nil: it does.
+    /// The obstacle for the preload library in the program; nil: there is none.
     var obstacle: PreloadObstacle? {
         // A script has the rights of its interpreter.
         guard let program = Self.interpreters(of: path).last else { return nil }
         return PreloadObstacle(program)
     }
 
-    /// The file, for a script its interpreter behind it, and so on as far as the kernel goes; the
+    /// The file, for a script its interpreter after it, and so on as far as the kernel goes; the
     /// last one is no script.
     private static func interpreters(of path: String) -> [String] {
         var files = [path]

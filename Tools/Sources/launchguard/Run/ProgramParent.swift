@@ -2,17 +2,18 @@
 import CProcess
 import LaunchGuardPlatform
 
-/// The parent of the program. To the outside it is the program: it passes on what it is sent, stops
+/// The parent of the program. To the outside it acts as the program: it passes signals on, stops
 /// and goes on with the program, and ends as the program ends.
 ///
-/// Both are in one process group, the one that the shell made. What the terminal or a shell sends
-/// to the group the program has got, and it is not sent once more.
+/// Both are in one process group, the one that the shell made. A signal that the terminal or a
+/// shell sends to the group has reached the program already, and is not passed on.
 struct ProgramParent {
     let process: pid_t
     let witness: RunWitness
     /// The channel to the listener of the group; -1: there is none.
     private let listener: Int32
-    /// Nil: the ends of descendants are not to be had, or there are no files to store them in.
+    /// Nil: the kernel does not report the ends of descendants, or there are no files to store them
+    /// in.
     private let descendants: DescendantWatch?
     /// Signals that the group got and this process has still to take, signal 1 in bit 0.
     private var heard: UInt64 = 0

@@ -62,8 +62,8 @@ struct RestartOptions: ParsableArguments {
         guard safeArgument.count <= 32 else { throw ValidationError("safe mode can add 32 arguments.") }
     }
 
-    /// What the preload library reads: LAUNCHGUARD_LAUNCH. The first start of all is that of a
-    /// person, and makes one try where the launch was given up before.
+    /// LAUNCHGUARD_LAUNCH for the preload library. The first start of all is that of a person, and
+    /// makes one try where the launch was given up before.
     func plan(isFirst: Bool, isQuiet: Bool, preload: String?) -> String {
         var lines = [
             ("supervisor", String(getpid())), ("window_ms", String(Int(window * 1000))), ("mark", launchCheck == nil ? "0" : "1"),

@@ -53,7 +53,8 @@ struct Restarter {
         exit(Int32(options.giveUpStatus))
     }
 
-    /// As a supervisor sees it: ended by itself with success, or by a signal that asks for the end.
+    /// A good end for a supervisor: the program ended by itself with success, or by a signal that
+    /// asks for the end.
     private static func isGood(_ status: Int32) -> Bool {
         let signal = status & 0x7F
         return signal == 0 ? status == 0 : [SIGHUP, SIGINT, SIGTERM, SIGPIPE].contains(signal)
@@ -69,8 +70,8 @@ struct Restarter {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// Doubles with each launch that failed. A tenth is random, so that a fleet does not start in
-    /// step.
+    /// The pause doubles with each launch that failed. A tenth is random, so that a fleet does not
+    /// start in step.
     private func delay(after streak: Int) -> Double {
         let factor = Double(1 << min(max(streak - 1, 0), 6))
         return options.restartDelay * min(factor, 60) * Double.random(in: 0.9...1.1)

@@ -77,7 +77,7 @@ struct RunCommand: ParsableCommand {
         guard let first = command.first else { throw RunError(RunError.ownFailure, "name the program to run: launchguard run -- PROGRAM") }
         guard first.hasPrefix("-") else { return command }
         guard first == "--" else { throw RunError(RunError.ownFailure, "unknown option \(first); -- stands before a program of that name") }
-        guard command.count > 1 else { throw RunError(RunError.ownFailure, "name the program to run behind --") }
+        guard command.count > 1 else { throw RunError(RunError.ownFailure, "name the program to run after --") }
         return Array(command.dropFirst())
     }
 
@@ -106,8 +106,8 @@ struct RunCommand: ParsableCommand {
             try Restarter(options: restart, program: program, name: file.path, environment: environment, witness: witness, messages: messages).run()
         }
         let process = try program.program(environment)
-        // What stays open here the program could not close, and where this process stays nothing
-        // could be unmounted.
+        // The program could not close a descriptor that stays open here, and nobody could unmount
+        // a file system that this process stays on.
         lg_shim_release_files(isRecorded ? -1 : messages.descriptor)
         _ = unsafe chdir("/")
         var parent = ProgramParent(process, witness, hasRecords: !isWitnessOnly)

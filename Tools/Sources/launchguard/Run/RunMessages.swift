@@ -2,7 +2,7 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// What `launchguard run` says: on standard error, or in the file of `--log`.
+/// Messages of `launchguard run`: on standard error, or in the file of `--log`.
 struct RunMessages {
     /// The file; nil: standard error.
     let path: String?
@@ -11,7 +11,7 @@ struct RunMessages {
     /// The descriptor that a message after the program's start needs; -1: none.
     var descriptor: Int32 { isQuiet || path != nil ? -1 : Output.Stream.error.rawValue }
 
-    /// A line; nothing where the user wants none. Standard error is at another number once the
+    /// Write a line, unless the user wants none. Standard error is at another number once the
     /// program runs.
     func say(_ message: String, descriptor: Int32 = Output.Stream.error.rawValue) {
         guard !isQuiet else { return }

@@ -8,7 +8,7 @@ final class RunWitness {
     /// The folder in which each program has its state directory, or one state directory; nil: none
     /// is known.
     let root: String?
-    /// What is known of each run file, by path. A file of a run never becomes that of another one.
+    /// The owner of each run file, by path. The file of a run never becomes that of another one.
     private var files: [String: Owner] = [:]
 
     private enum Owner {
@@ -36,8 +36,9 @@ final class RunWitness {
         try? Session.witness(waitStatus, of: ended.process, stateDirectory: directory)
     }
 
-    /// The state directory with the newest run of the process: it may have been several programs in
-    /// turn. Nil also where that run is one of another process, which got the number since.
+    /// The state directory with the newest run of the process, which may have executed several
+    /// programs in turn. Nil also where that run belongs to another process, which got the number
+    /// since.
     func directory(of process: ProcessIdentity) -> String? {
         var newest: (directory: String, isOfProcess: Bool, moment: UInt64)?
         var found: [String: Owner] = [:]

@@ -16,9 +16,9 @@ struct SimulateCommand: AsyncParsableCommand {
             EVENTS
               crash hang oom exit unknown killed clean terminated reboot upgrade
               debugger         the run ends in this way, in any state
-              crash-in:TASK    the run crashes in this task; first, or right behind
+              crash-in:TASK    the run crashes in this task; first, or right after
                                an end
-              crash-in-report  the run crashes in on_report; right behind an end
+              crash-in-report  the run crashes in on_report; right after an end
               crash-in-repair  the run crashes in the repair under way
               ok fail timeout  the outcome of the repair under way
               repair refuse skip
@@ -33,7 +33,7 @@ struct SimulateCommand: AsyncParsableCommand {
                                what the program decides about the next launch,
                                in front of the end that it follows
               wait:TIME        time passes, for example 6h: between two runs
-                               right behind an end, else within the run
+                               right after an end, else within the run
               EVENT*COUNT      the event repeated, for example crash*5
 
             EXIT STATUS

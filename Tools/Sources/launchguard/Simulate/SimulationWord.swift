@@ -17,7 +17,7 @@ struct SimulationWord: Sendable {
         case ok, fail, timeout
         case replay(String)
         case crashInTask(String), crashInRepair, crashInReport
-        /// What the program decides about the next launch.
+        /// Decision of the program about the next launch.
         case decide(Launch.Decision)
         case wait(Duration)
 

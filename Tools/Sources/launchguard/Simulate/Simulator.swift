@@ -133,7 +133,7 @@ final class Simulator {
         let more =
             switch word.event {
             case .crashInTask, .crashInReport:
-                "; this event belongs right behind the end that starts its run, and the run must reach that place"
+                "; this event belongs right after the end that starts its run, and the run must reach that place"
             default: ""
             }
         return "\(here.0); possible here: \(words)an end (\(SimulationWord.ends.map(\.rawValue).joined(separator: " "))), decide:COURSE for the next launch, or wait:TIME\(more)"

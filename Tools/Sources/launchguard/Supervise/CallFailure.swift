@@ -4,7 +4,7 @@ import LaunchGuardReports
 
 /// A call about a state directory that failed.
 enum CallFailure {
-    /// Says what is wrong, in words that fit the command where there are some.
+    /// The problem, in words that fit the command where there are some.
     static func exitCode(_ directory: StateDirectory, _ error: LaunchGuardError, _ words: String?) -> ExitCode {
         Output.complain("\(directory.path): \(words ?? error.message)")
         return switch error.code {

@@ -60,7 +60,7 @@ struct LastEnd: Encodable {
 
     static let haltedStatus: Int32 = 20
 
-    /// 0: nothing is wrong with the program. The numbers begin behind those of the tool.
+    /// 0: nothing is wrong with the program. The numbers begin after those of the tool.
     static func exitStatus(of end: RunEnd) -> Int32 {
         switch end {
         case .clean, .terminated, .upgrade, .debugger, .noRun: 0

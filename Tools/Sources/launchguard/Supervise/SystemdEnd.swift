@@ -1,6 +1,6 @@
 import LaunchGuardReports
 
-/// The end of a service's main process, as systemd tells it to `ExecStopPost=`.
+/// The end of a service's main process, as systemd passes it to `ExecStopPost=`.
 struct SystemdEnd {
     let status: WaitStatus
     let invocation: String
@@ -34,9 +34,10 @@ struct SystemdEnd {
         for path in try directory.runPaths().reversed() {
             guard let run = try? Reader(path: path).summary(), let identity = run.identity else { continue }
             guard !identity.isAlive, !identity.isSecondary, run.system?.invocationID == invocation else { continue }
-            // Its own parent was quicker: an agent, or `launchguard run`. Older runs are of others.
+            // Another witness was quicker: an agent, or `launchguard run`. Older runs are of
+            // others.
             guard identity.witness == nil else { return nil }
-            // The file says that it left exit() with another status: a process of ExecStartPre=.
+            // The file has another status of exit(): the run is that of a process of ExecStartPre=.
             if run.verdict?.evidenceKind == .exitMark, run.verdict?.exitCode != status.exitCode { continue }
             return identity.processID
         }

@@ -17,7 +17,7 @@ struct WaitStatus: Equatable {
         return signals.first { RunSignal($0).name == full || (full == "SIGRTMIN" && $0 == 34) }.flatMap(signal)
     }
 
-    /// Of `waitpid()`; nil: it is not that of a process that has ended.
+    /// From the status of `waitpid()`; nil: the process has not ended.
     static func wait(_ status: Int32) -> WaitStatus? {
         let number = status & 0x7F
         if number == 0 { return exit(status >> 8) }
@@ -25,7 +25,7 @@ struct WaitStatus: Equatable {
         return status >> 8 == 0 && signals.contains(number) ? WaitStatus(rawValue: status) : nil
     }
 
-    /// What the program gave to `exit()`; nil: a signal ended it.
+    /// The status given to `exit()`; nil: a signal ended the program.
     var exitCode: Int32? { rawValue & 0x7F == 0 ? rawValue >> 8 & 0xFF : nil }
 }
 

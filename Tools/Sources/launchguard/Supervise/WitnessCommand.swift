@@ -14,7 +14,7 @@ struct WitnessCommand: ParsableCommand {
 
             STATUS is $? of a shell. 0 to 128 and 193 to 255 are a status of exit(). 129 to 192 are the signal 128 less, as all \
             shells write it, unless the run's own file says that the program called exit() with that number. A program that \
-            calls _exit(139) cannot be told from one that SIGSEGV ended. These forms say exactly what is meant:
+            calls _exit(139) looks like a program that SIGSEGV ended. These forms say exactly what is meant:
               exit:139     the program ended with that status
               signal:SEGV  that signal ended it: a name or a number
               wait:139     the status as waitpid() returns it

@@ -9,22 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-struct told {
+struct seen {
     _Atomic unsigned calls;
     _Atomic uint64_t ordinals[8];
     bool crashes;
 };
 
-static struct told *told;
+static struct seen *seen;
 
 static void on_delivered(const lg_delivery_info *report, void *user)
 {
-    REQUIRE(user == told, 60);
+    REQUIRE(user == seen, 60);
     REQUIRE(report->state == LG_DELIVERY_SENT && report->fingerprint[0] == 'a', 61);
     REQUIRE(gettid() != getpid(), 62); /* not on the program's first thread */
-    atomic_store(&told->ordinals[atomic_load(&told->calls) % 8], report->ordinal);
-    atomic_fetch_add(&told->calls, 1); /* whoever awaits the call reads the ordinal next */
-    if (told->crashes)
+    atomic_store(&seen->ordinals[atomic_load(&seen->calls) % 8], report->ordinal);
+    atomic_fetch_add(&seen->calls, 1); /* whoever awaits the call reads the ordinal next */
+    if (seen->crashes)
         crash();
 }
 
@@ -32,7 +32,7 @@ static lg_session *start_told(void)
 {
     lg_delivery_options options = good_options();
     options.on_delivered = on_delivered;
-    options.user = told;
+    options.user = seen;
     return start_delivery(options, LG_OK);
 }
 
@@ -49,8 +49,8 @@ static lg_launch *begin_launch(lg_session *session, lg_finish finish)
 
 static void await_calls(unsigned count)
 {
-    wait_until(atomic_load(&told->calls) >= count);
-    REQUIRE(atomic_load(&told->calls) == count, 64);
+    wait_until(atomic_load(&seen->calls) >= count);
+    REQUIRE(atomic_load(&seen->calls) == count, 64);
 }
 
 static void await_empty(void)
@@ -66,10 +66,10 @@ static void body_marked(void *argument)
     put_report("sent", 11, 3);
     lg_launch *launch = begin_launch(session, LG_FINISH_MARK);
     pass_time(1500, "the watch looks once a second");
-    REQUIRE(atomic_load(&told->calls) == 0, 72);
+    REQUIRE(atomic_load(&seen->calls) == 0, 72);
     REQUIRE(lg_launch_finished(launch) == LG_OK, 73);
     await_calls(2);
-    REQUIRE(told->ordinals[0] == 11 && told->ordinals[1] == 12, 74);
+    REQUIRE(seen->ordinals[0] == 11 && seen->ordinals[1] == 12, 74);
     await_empty();
 }
 
@@ -77,7 +77,7 @@ static void test_marked(void **state)
 {
     (void)state;
     plan("stay");
-    told = shared_memory(sizeof *told);
+    seen = shared_memory(sizeof *seen);
     expect_exit(body_marked, NULL, 0);
     assert_false(is_there("spool/telling"));
 }
@@ -96,7 +96,7 @@ static void test_by_time(void **state)
 {
     (void)state;
     plan("stay");
-    told = shared_memory(sizeof *told);
+    seen = shared_memory(sizeof *seen);
     expect_exit(body_by_time, NULL, 0);
 }
 
@@ -113,9 +113,9 @@ static void test_not_finished(void **state)
 {
     (void)state;
     plan("stay");
-    told = shared_memory(sizeof *told);
+    seen = shared_memory(sizeof *seen);
     expect_exit(body_not_finished, NULL, 0);
-    assert_int_equal(told->calls, 0);
+    assert_int_equal(seen->calls, 0);
     assert_int_equal(entries_in("sent"), 1);
 }
 
@@ -123,7 +123,7 @@ static void body_crashes(void *argument)
 {
     (void)argument;
     lg_session *session = start_told();
-    if (atomic_load(&told->calls) == 0)
+    if (atomic_load(&seen->calls) == 0)
         put_report("sent", 11, 3);
     begin_launch(session, LG_FINISH_TIME);
     wait_for_ever(NULL);
@@ -140,15 +140,15 @@ static void test_crash_within(void **state)
 {
     (void)state;
     plan("stay");
-    told = shared_memory(sizeof *told);
-    told->crashes = true;
+    seen = shared_memory(sizeof *seen);
+    seen->crashes = true;
     for (unsigned i = 1; i <= 3; i++) {
         expect_signal(body_crashes, NULL, SIGSEGV);
-        assert_int_equal(told->calls, i);
+        assert_int_equal(seen->calls, i);
         assert_int_equal(entries_in("sent"), 1);
     }
     expect_exit(body_after_crashes, NULL, 0);
-    assert_int_equal(told->calls, 3);
+    assert_int_equal(seen->calls, 3);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
-/* on_delivered: the program is told what was delivered, when a launch of it is finished.
+/* Calls on_delivered for each delivered report, when a launch of the program is finished.
  *
- * An entry in spool/sent is deleted after the call for it has returned. spool/telling names the
- * report that the program is being told of, and the how-manieth call that is: a call that crashes
- * comes three times. */
+ * An entry in spool/sent is deleted after its call has returned. spool/telling names the report of
+ * the call under way, and counts the calls for that report: a call that crashes comes three times
+ * at most. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "session/delivery.h"
 
 #define LOOK_NS UINT64_C(1000000000)
-/* A program without launches is told after that. */
+/* In a program without launches the calls come after that time. */
 #define NO_LAUNCH_NS UINT64_C(10000000000)
 #define TRIES 3u
 /* As many as the agent keeps. */
@@ -44,13 +44,13 @@ static bool list_one(int folder, const char *name, void *argument)
     return list->count < SENT_MAX;
 }
 
-/* By the ordinal of the run, which stands behind the priority. */
+/* Order by the ordinal of the run, which stands after the priority. */
 static int by_ordinal(const void *a, const void *b)
 {
     return strcmp((const char *)a + 2, (const char *)b + 2);
 }
 
-/* Note the call that is about to come. false: it has crashed too often. */
+/* Note the call that is about to come. false: the call has crashed too often. */
 static bool note_call(int spool, const char *uuid)
 {
     char text[64], before[37] = "";
@@ -94,7 +94,7 @@ static void tell(const lg_session *session)
     free(list);
 }
 
-void lg__delivery_told_wait(lg_session *session)
+void lg__delivery_acknowledgement_wait(lg_session *session)
 {
     static const uint32_t never;
     const uint64_t begun_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
