@@ -16,7 +16,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
-        .library(name: "CLaunchGuard", targets: ["CLaunchGuard"]),
+        .library(name: "CLaunchGuard", targets: ["CLaunchGuard", "CLaunchGuardGuards"]),
         .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports", "LaunchGuardPlatform"]),
         .library(name: "LaunchGuardGuards", targets: ["LaunchGuardGuards"]),
         .library(name: "LaunchGuardGuardsFoundation", targets: ["LaunchGuardGuardsFoundation"]),
@@ -56,6 +56,24 @@ let package = Package(
                 .define("LG_INTERPOSE_PTHREAD_CREATE"),
                 .define("LG_LIBUNWIND"),
             ]
+        ),
+
+        // The typed guards of C, in the same two parts. Their headers are those of CLaunchGuard.
+        .target(
+            name: "CLaunchGuardGuards",
+            dependencies: ["CLaunchGuard", .target(name: "CLaunchGuardGuardsCore", condition: .when(platforms: [.linux]))],
+            path: ".",
+            sources: ["Sources/CLaunchGuardGuardsShell"],
+            publicHeadersPath: "include",
+            cSettings: [.define("LG_CORE", .when(platforms: [.linux]))]
+        ),
+        .target(
+            name: "CLaunchGuardGuardsCore",
+            dependencies: ["CLaunchGuardCore"],
+            path: ".",
+            sources: ["Sources/CLaunchGuardGuards"],
+            publicHeadersPath: "include",
+            cSettings: [.headerSearchPath("Sources/CLaunchGuard"), .headerSearchPath("Sources/CLaunchGuardGuards"), .define("_GNU_SOURCE")]
         ),
 
         // The thin shell: no Foundation, no package dependency.

@@ -19,6 +19,11 @@ from waiting import LIMIT_S, wait_until
 # Functions of libc that the shared library takes the place of.
 INTERPOSED = {"pthread_create", "sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "sigignore",
               "siginterrupt", "_exit", "_Exit"}
+# The headers whose functions are in liblaunchguard-guards.
+TYPED_GUARDS = {"guard_checked.h", "guard_confine.h", "guard_handles.h", "guard_observers.h", "guard_plugin.h"}
+# The shared library of the core without its symbols: what each program loads. CONTRIBUTING.md says
+# when this may grow.
+CORE_BYTES_MOST = 344 * 1024
 REPAIRING, FINISHED = 2, 4  # phases of a launch, FORMAT.md
 
 
@@ -32,6 +37,7 @@ class Installed(unittest.TestCase):
         run(ROOT / "scripts/install-tree", "install", BUILD, cls.prefix)
         cls.pkg_config_file = next(cls.prefix.rglob("launchguard.pc"))
         cls.library = next(cls.prefix.rglob("liblaunchguard.so"))
+        cls.guards = next(cls.prefix.rglob("liblaunchguard-guards.so"))
         # Nothing of the checkout or of the system's own paths can help the consumers.
         cls.environment = {"PATH": os.environ["PATH"], "HOME": str(cls.work), "LD_LIBRARY_PATH": str(cls.library.parent),
                            "PKG_CONFIG_PATH": str(cls.pkg_config_file.parent)}
@@ -57,8 +63,8 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.start(program, self.state, "overflow").returncode, -signal.SIGSEGV)
         self.assertIn("crash, fault.stack_overflow", self.start(program, self.state, "check").stdout)
 
-    def pkg_config(self, *options):
-        return run("pkg-config", *options, "launchguard", env=self.environment).stdout.split()
+    def pkg_config(self, *options, package="launchguard"):
+        return run("pkg-config", *options, package, env=self.environment).stdout.split()
 
     def cmake(self, source, *options):
         build = self.here / "build"
@@ -80,6 +86,18 @@ class Installed(unittest.TestCase):
         self.assertEqual([name for name in needed(self.here / "app") if "launchguard" in name or "unwind" in name], [], "it needs libc alone")
         self.proves_itself(self.here / "app")
         self.records_overflow(self.here / "app")
+
+    def test_guards(self):
+        """A program with typed guards links their library too, shared and static."""
+        for static in (False, True):
+            with self.subTest(static=static):
+                flags = self.pkg_config("--cflags", "--libs", *["--static"] * static, package="launchguard-guards")
+                flags = ["-l:lib%s.a" % flag[2:] if static and flag.startswith("-llaunchguard") else flag for flag in flags]
+                run(CC, HERE / "guarded.c", "-o", self.here / "guarded", *flags, env=self.environment)
+                self.assertEqual([name for name in needed(self.here / "guarded") if "launchguard" in name],
+                                 [] if static else ["liblaunchguard-guards.so.0", "liblaunchguard.so.0"])
+                done = self.start(self.here / "guarded", self.here / ("state %d" % static))
+                self.assertEqual((done.returncode, done.stdout), (0, "released: (nil)\n"), done.stderr)
 
     def test_pkg_config_without_shared_libraries(self):
         flags = self.pkg_config("--static", "--cflags", "--libs")
@@ -162,27 +180,43 @@ class Installed(unittest.TestCase):
                 library = self.start(build / host, plugin, self.here / "state of" / host).stdout
                 self.assertRegex(library, r"/libgcc_s\.so\.1$", host)
 
-    def test_shape_of_the_library(self):
-        dynamic = run("readelf", "-dW", self.library).stdout
-        self.assertIn("Library soname: [liblaunchguard.so.0]", dynamic)
-        self.assertRegex(dynamic, r"BIND_NOW|Flags:.*\bNOW\b")
-        self.assertNotIn("TEXTREL", dynamic)
-        segments = run("readelf", "-lW", self.library).stdout
-        self.assertIn("GNU_RELRO", segments)
-        self.assertRegex(segments, r"GNU_STACK.* RW ")
-        self.assertEqual(needed(self.library), ["libc.so.6"], "each program that links the library would pay for them")
+    def test_shape_of_the_libraries(self):
+        for library, soname, needs in ((self.library, "liblaunchguard.so.0", ["libc.so.6"]),
+                                       (self.guards, "liblaunchguard-guards.so.0", ["liblaunchguard.so.0", "libc.so.6"])):
+            with self.subTest(soname):
+                dynamic = run("readelf", "-dW", library).stdout
+                self.assertIn("Library soname: [%s]" % soname, dynamic)
+                self.assertRegex(dynamic, r"BIND_NOW|Flags:.*\bNOW\b")
+                self.assertNotIn("TEXTREL", dynamic)
+                segments = run("readelf", "-lW", library).stdout
+                self.assertIn("GNU_RELRO", segments)
+                self.assertRegex(segments, r"GNU_STACK.* RW ")
+                self.assertEqual(needed(library), needs, "each program that links the library would pay for them")
+
+    def test_size_of_the_library(self):
+        if "CMAKE_BUILD_TYPE:STRING=Debug" in pathlib.Path(BUILD, "CMakeCache.txt").read_text():
+            self.skipTest("the library is not built for size")
+        copy = self.here / "stripped"
+        run("strip", "-o", copy, self.library)
+        self.assertLessEqual(copy.stat().st_size, CORE_BYTES_MOST)
+
+    def exported(self, library):
+        """Name and version of each symbol, but the linker's own."""
+        lines = run("nm", "-Dg", "--defined-only", library).stdout.splitlines()
+        return {line.split()[2] for line in lines} - {"__bss_start", "_edata", "_end"}
 
     def test_exported_names(self):
-        exported = [line.split()[2] for line in run("nm", "-Dg", "--defined-only", self.library).stdout.splitlines()]
-        # these symbols are the linker's
-        names = set(exported) - INTERPOSED - {"LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}
-        self.assertLessEqual(INTERPOSED, set(exported))
-        self.assertIn("LAUNCHGUARD_0.1", exported)
-        declared = set()
-        for header in (self.prefix / "include/launchguard").glob("*.h"):
-            if header.name != "report.h":  # of the static library alone
-                declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)[(;]", header.read_text(), re.M))
-        self.assertEqual(names, {name + "@@LAUNCHGUARD_0.1" for name in declared})
+        """Each public function is in one of the libraries."""
+        # report.h: of the static library alone
+        declared = {header.name: set(re.findall(r"^LG_API[^;(]*?(lg_\w+)[(;]", header.read_text(), re.M))
+                    for header in (self.prefix / "include/launchguard").glob("*.h") if header.name != "report.h"}
+        self.assertLessEqual(TYPED_GUARDS, set(declared))
+        guards = set().union(*(declared[name] for name in TYPED_GUARDS))
+        self.assertEqual(self.exported(self.guards), {name + "@@LAUNCHGUARD_GUARDS_0.1" for name in guards} | {"LAUNCHGUARD_GUARDS_0.1"})
+        hook = set(re.findall(r"^LG_API[^;(]*?(lg__hook_\w+)\(", (ROOT / "Sources/CLaunchGuard/guard/hook.h").read_text(), re.M))
+        self.assertEqual(self.exported(self.library), INTERPOSED | {"LAUNCHGUARD_0.1", "LAUNCHGUARD_HOOK_0.1"}
+                         | {name + "@@LAUNCHGUARD_0.1" for name in set().union(*declared.values()) - guards}
+                         | {name + "@@LAUNCHGUARD_HOOK_0.1" for name in hook})
 
 
 class SwiftPackage(unittest.TestCase):
@@ -467,7 +501,7 @@ class Traits(unittest.TestCase):
 class Shell(unittest.TestCase):
     """The modules as on a platform that LaunchGuard does not know: without the core, built on this
     one. Where the platforms' own headers differ is not seen here."""
-    SOURCES = sorted((ROOT / "Sources/CLaunchGuardShell").glob("*.c"))
+    SOURCES = sorted((ROOT / "Sources").glob("CLaunchGuard*Shell/*.c"))
     SAID = ["launchguard: %s", "unprotected unsupported %s", "no run", "unprotected", "first checking", "first: before", "last", "last: before",
             "normal 0 true", "last: after", "late", "done", "failed", "leftOut", "failed leftOut", "false 5", "unsupported", "%s"]
 

@@ -11,7 +11,7 @@ import unittest
 
 from consumer import HERE, ROOT, run
 
-PACKAGES = ["launchguard", "liblaunchguard-dev", "liblaunchguard0"]
+PACKAGES = ["launchguard", "liblaunchguard-dev", "liblaunchguard-guards0", "liblaunchguard0"]
 # A new process in its own namespaces: the mount of /proc and remaining children end with it.
 INSIDE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "chroot"]
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",

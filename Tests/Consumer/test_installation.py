@@ -18,6 +18,8 @@ FUNCTIONS = set(re.findall(r"^LG_API [^;(]*?\b(lg_\w+)[(;]", DECLARED, re.M)) | 
 MANUAL = {"share/man/man3/%s.3" % name for name in FUNCTIONS | {"launchguard"} | {"lg_" + name.rpartition("/")[2][:-2] for name in HEADERS if name.endswith(".h")}
           - {"lg_launchguard"}} | {"share/man/man5/launchguard.5", "share/man/man7/launchguard.7"}
 LIBRARY = {"lib/liblaunchguard.so", "lib/liblaunchguard.so.0", "lib/liblaunchguard.so.0.1.0", "lib/liblaunchguard.a", "lib/pkgconfig/launchguard.pc",
+           "lib/liblaunchguard-guards.so", "lib/liblaunchguard-guards.so.0", "lib/liblaunchguard-guards.so.0.1.0", "lib/liblaunchguard-guards.a",
+           "lib/pkgconfig/launchguard-guards.pc",
            "lib/cmake/LaunchGuard/LaunchGuardConfig.cmake", "lib/cmake/LaunchGuard/LaunchGuardConfigVersion.cmake",
            "lib/cmake/LaunchGuard/LaunchGuardTargets.cmake", "lib/cmake/LaunchGuard/LaunchGuardTargets-relwithdebinfo.cmake"} | HEADERS | MANUAL
 FAULTS = {"bin/launchguard-faults", "share/man/man1/launchguard-faults.1"}

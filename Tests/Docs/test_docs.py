@@ -147,7 +147,8 @@ class Documents(unittest.TestCase):
         """docs/CONCURRENCY.md: every file with an atomic is named, and what is named exists."""
         core, page = ROOT / "Sources/CLaunchGuard", (ROOT / "docs/CONCURRENCY.md").read_text()
         sources = {str(path.relative_to(core)): path.read_text() for path in sorted(core.glob("*/*.[ch]"))}
-        named = set(re.findall(r"\[(\w+/\w+\.[ch])\]\(\.\./Sources/CLaunchGuard/\1\)", page))
+        sources |= {path.name: path.read_text() for path in sorted((ROOT / "Sources/CLaunchGuardGuards").glob("*.[ch]"))}
+        named = {name for name, _ in re.findall(r"\[([\w/]+\.[ch])\]\(\.\./Sources/CLaunchGuard(Guards)?/\1\)", page)}
         self.assertEqual(named - set(sources), set())
         atomic = {name for name, text in sources.items() if re.search(r"\b(_Atomic|__atomic_\w+|atomic_\w+)\b", text)}
         self.assertGreater(len(atomic), 50)

@@ -1,7 +1,8 @@
-"""The layer rule of the core and of the agent, and what the crash handler may call.
+"""The layer rule of the core, of the typed guards and of the agent, and what the crash handler may
+call.
 
-Arrows point down; two folders of one layer do not see each other. Called with the shared library, a
-library that breaks the rules, and the objects of the core and of the agent.
+Arrows point down; two folders of one layer do not see each other. Called with the shared libraries
+of the core and of the typed guards, a library that breaks the rules, and the objects of all three.
 """
 import functools
 import pathlib
@@ -11,7 +12,7 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIBRARY, FORBIDDEN, *objects = sys.argv[1:]
+LIBRARY, TYPED, FORBIDDEN, *objects = sys.argv[1:]
 
 
 class Tree:
@@ -47,6 +48,9 @@ class Tree:
 CORE = Tree("Sources/CLaunchGuard", "Sources/CLaunchGuard/",
             {"os": 0, "store": 1, "walk": 2, "guard": 2, "read": 2, "capture": 3, "report": 3, "launch": 4, "session": 5})
 # Its main.c alone stands above the objects of the top.
+# The typed guards stand over the core, and see of it GUARDS_SEE alone. The core does not see them.
+GUARDS = Tree("Sources/CLaunchGuardGuards", "Sources/CLaunchGuardGuards/", {".": 0})
+GUARDS_SEE = {"guard/hook.h"}
 AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
              {"process": 0, "report": 1, "watch": 1, "target": 2, "send": 3, ".": 4})
 
@@ -229,6 +233,11 @@ def signal_safe_functions():
 
 class Layered:
     """The rules of each tree."""
+    least = 60  # symbols
+
+    def sees(self, header):
+        """May this tree include this header, which is neither its own nor public?"""
+        return False
 
     def test_every_folder_has_a_layer(self):
         self.assertLessEqual({folder(path) for path in self.tree.sources("*.[ch]")}, set(self.tree.levels))
@@ -237,14 +246,14 @@ class Layered:
         for path in self.tree.sources("*.[ch]"):
             for included in re.findall(r'^\s*#\s*include\s+"([^"]+)"', (self.tree.root / path).read_text(), re.M):
                 if folder(included) not in self.tree.levels:
-                    self.assertTrue((ROOT / "include" / included).exists() or self.tree is AGENT and (CORE.root / included).exists(), included)
+                    self.assertTrue((ROOT / "include" / included).exists() or self.sees(included), "%s must not include %s" % (path, included))
                     continue
                 self.assertTrue(self.tree.allowed(folder(path), folder(included)), "%s must not include %s" % (path, included))
                 if included.endswith("/internal.h"):
                     self.assertEqual(folder(path), folder(included), "%s is for its own folder; %s includes it" % (included, path))
 
     def test_symbols_point_down(self):
-        self.assertGreater(len(self.tree.where()), 60)
+        self.assertGreater(len(self.tree.where()), self.least)
         for user, symbol, used in self.tree.arrows():
             self.assertTrue(self.tree.allowed(folder(user), folder(used)), "%s must not use %s of %s" % (user, symbol, used))
 
@@ -281,9 +290,40 @@ class Core(Layered, unittest.TestCase):
         self.assertEqual(users, ["walk/unwind_libunwind.c"])
 
 
+class Guards(Layered, unittest.TestCase):
+    tree, least = GUARDS, 30
+
+    def sees(self, header):
+        return header in GUARDS_SEE
+
+    def test_functions_are_named_after_their_files(self):
+        """stub_x86_64.c and stub_aarch64.c are one."""
+        for symbol, source in self.tree.where().items():
+            if symbol.startswith("lg__"):
+                self.assertRegex(symbol, r"^lg__%s(_|$)" % pathlib.PurePosixPath(source).stem.partition("_")[0])
+
+    def test_they_use_public_functions_and_the_hook(self):
+        core, hook = CORE.where(), set(re.findall(r"\b(lg__hook_\w+)\(", (CORE.root / "guard/hook.h").read_text()))
+        used = {symbol for path in GUARDS.objects for symbol in undefined(path) if symbol in core}
+        self.assertEqual({symbol for symbol in used if symbol.startswith("lg__")}, hook, "the hook has what they use, and no more")
+        self.assertIn("lg_guard_claim", used)
+
+    def test_the_core_does_not_use_them(self):
+        guards = set(GUARDS.where())
+        for path in CORE.objects:
+            self.assertEqual(undefined(path) & guards, set(), path)
+
+    def test_no_file_name_of_the_core(self):
+        names = {pathlib.PurePosixPath(path).name for path in CORE.sources("*.[ch]")}
+        self.assertEqual(names & {pathlib.PurePosixPath(path).name for path in GUARDS.sources("*.[ch]")}, set())
+
+
 @unittest.skipUnless(AGENT.objects, "the agent was not built")
 class Agent(Layered, unittest.TestCase):
     tree = AGENT
+
+    def sees(self, header):
+        return (CORE.root / header).exists()
 
     def test_only_the_target_makers_know_the_network_library(self):
         """The contents of a report are made without the library."""
@@ -328,10 +368,13 @@ class Handler(unittest.TestCase):
     def test_everything_documented_as_signal_safe_is(self):
         names = signal_safe_functions()
         self.assertGreater(len(names), 8)
-        self.check(names, at_least=names)
+        typed = names & set(call_graph(TYPED).names.values())
+        self.check(names - typed, at_least=names - typed)
+        self.assertIn("lg_guard_claim_index", typed)
+        self.check(typed, at_least=typed, library=TYPED)
 
-    def check(self, entries, at_least):
-        graph = call_graph(LIBRARY)
+    def check(self, entries, at_least, library=LIBRARY):
+        graph = call_graph(library)
         missing = set(at_least) - {name.split(".")[0] for name in graph.names.values()}
         self.assertEqual(missing, set(), "not found in the library: the check would not see them")
         for symbol, chain in graph.outside(entries).items():

@@ -4,6 +4,9 @@
  *  This header is the switchboard of all guards. The guards themselves:
  *
  *    guard_memory.h    mappings of files that may be cut short; reads that may fault
+ *
+ *  and, in a library of their own (-llaunchguard-guards), the typed guards:
+ *
  *    guard_plugin.h    tables of functions with gaps; calls through NULL
  *    guard_observers.h observers with owners
  *    guard_checked.h   arrays, arithmetic, strings

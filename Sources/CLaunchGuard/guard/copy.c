@@ -19,8 +19,8 @@ bool lg__copy_claim(const siginfo_t *info, void *ucontext)
     uint64_t site;
     if (!lg_guard_is_working(LG_GUARD_MEMORY) || !lg__arch_copy_failed(ucontext, at, &site))
         return false;
-    lg__words_put(text, sizeof text, "a guarded read met an address that cannot be read: 0x%zx", (size_t)at);
-    lg__words_put(address, sizeof address, "0x%zx", (size_t)at);
+    lg__hook_words(text, sizeof text, "a guarded read met an address that cannot be read: 0x%zx", (size_t)at);
+    lg__hook_words(address, sizeof address, "0x%zx", (size_t)at);
     const lg_field fields[] = { { "address", address } };
     const struct lg__guard_fault fault = { LG_GUARD_MEMORY, site, ucontext, text, fields, 1 };
     if (!lg__event_claim(&fault))

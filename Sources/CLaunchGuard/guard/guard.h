@@ -3,14 +3,16 @@
  * guard needs of them (struct lg__guard_host), and offers the first chances to the handler.
  *
  * switch.c holds which classes are on, ranges.c for which code, site.c counts and describes events
- * by site, event.c decides about one fault and reports it. Each guard has a file on top of them. */
+ * by site, event.c decides about one fault and reports it. The guards that the handler asks have a
+ * file each on top of them. The typed guards are a library of their own, which sees guard/hook.h
+ * alone. */
 #ifndef LG_GUARD_GUARD_H
 #define LG_GUARD_GUARD_H
 
 #include <signal.h>
 #include <stdbool.h>
 
-#include "launchguard/guard.h"
+#include "guard/hook.h"
 #include "store/format.h"
 
 /* Services of the session for guards. Set before anything is on; kept until the process ends. */
@@ -108,21 +110,6 @@ bool lg__mapping_claim(int signal, const siginfo_t *info, const void *ucontext);
 bool lg__copy_failed(int signal, const siginfo_t *info, const void *ucontext);
 /* Decide about such a fault; true: the copy returns. Handler. */
 bool lg__copy_claim(const siginfo_t *info, void *ucontext);
-/* ---- words.c: texts and fields of events ---- */
-
-/* Format into `to`, with a NUL, cut to `size` bytes. Handler. */
-void lg__words_put(char *to, size_t size, const char *format, ...) LG_PRINTF(3, 4);
-
-/* ---- lock.c: of lists and queues that typed guards keep ---- */
-
-void lg__lock_take(void);
-void lg__lock_give(void);
-
-/* ---- handles.c ---- */
-
-/* A slot that was released in this generation is not used again, so that no number comes twice.
- * Tests make it less. */
-extern uint32_t lg__handles_oldest;
 
 /* ---- chance.c: the question of the handler before it records a fault of the program ---- */
 

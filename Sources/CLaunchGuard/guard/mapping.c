@@ -129,10 +129,10 @@ static bool is_allowed(const struct mapping *mapping, const uint8_t *page, const
     const uint8_t *base = atomic_load(&mapping->base);
     const size_t bytes = atomic_load(&mapping->size), page_bytes = atomic_load(&page_size);
     char text[LG_GUARD_TEXT_MAX + 1], address[24], begin[24], size[24];
-    lg__words_put(text, sizeof text, "page %zu of %zu of a mapping is not there", (size_t)(page - base) / page_bytes + 1, bytes / page_bytes);
-    lg__words_put(address, sizeof address, "0x%zx", (size_t)at);
-    lg__words_put(begin, sizeof begin, "0x%zx", (size_t)base);
-    lg__words_put(size, sizeof size, "%zu", bytes);
+    lg__hook_words(text, sizeof text, "page %zu of %zu of a mapping is not there", (size_t)(page - base) / page_bytes + 1, bytes / page_bytes);
+    lg__hook_words(address, sizeof address, "0x%zx", (size_t)at);
+    lg__hook_words(begin, sizeof begin, "0x%zx", (size_t)base);
+    lg__hook_words(size, sizeof size, "%zu", bytes);
     const lg_field fields[] = { { "address", address }, { "mapping", begin }, { "size", size } };
     const struct lg__guard_fault fault = { LG_GUARD_MEMORY, pc, ucontext, text, fields, sizeof fields / sizeof fields[0] };
     return lg__event_claim(&fault);

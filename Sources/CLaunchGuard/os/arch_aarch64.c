@@ -254,6 +254,14 @@ void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t w
     registers[lg__arch_pc] = registers[30];
 }
 
+__asm__(".text\n"
+        ".globl lg__arch_return_zero\n.hidden lg__arch_return_zero\n.type lg__arch_return_zero, %function\n"
+        "lg__arch_return_zero:\n"
+        "    .cfi_startproc\n"
+        "    hint #38\n    mov x0, xzr\n    mov x1, xzr\n    movi v0.2d, #0\n    movi v1.2d, #0\n    movi v2.2d, #0\n    movi v3.2d, #0\n    ret\n"
+        "    .cfi_endproc\n"
+        ".size lg__arch_return_zero, . - lg__arch_return_zero\n");
+
 void lg__arch_go_on_at(void *ucontext, uint64_t pc)
 {
     ((ucontext_t *)ucontext)->uc_mcontext.pc = pc;

@@ -187,6 +187,14 @@ void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t w
     registers[lg__arch_sp] += 8;
 }
 
+__asm__(".text\n"
+        ".globl lg__arch_return_zero\n.hidden lg__arch_return_zero\n.type lg__arch_return_zero, @function\n"
+        "lg__arch_return_zero:\n"
+        "    .cfi_startproc\n"
+        "    endbr64\n    xorl %eax, %eax\n    xorl %edx, %edx\n    xorps %xmm0, %xmm0\n    xorps %xmm1, %xmm1\n    ret\n"
+        "    .cfi_endproc\n"
+        ".size lg__arch_return_zero, . - lg__arch_return_zero\n");
+
 void lg__arch_go_on_at(void *ucontext, uint64_t pc)
 {
     ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;

@@ -47,22 +47,3 @@ uint64_t lg__os_function_bytes(const void *function)
 #endif
     return 1;
 }
-
-void *lg__os_symbol(void *handle, const char *name)
-{
-    void *symbol = dlsym(handle, name);
-    if (!symbol)
-        dlerror();
-    return symbol;
-}
-
-void lg__os_module_name(void *handle, char *name, size_t size)
-{
-    const struct link_map *map = NULL;
-    const char *path = handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name ? map->l_name : "";
-    const char *slash = strrchr(path, '/');
-    path = slash ? slash + 1 : path;
-    const size_t length = strnlen(path, size - 1);
-    memcpy(name, path, length);
-    name[length] = 0;
-}

@@ -288,10 +288,6 @@ bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high);
 /* Call `each` with every executable segment of every loaded module; the path of the program itself
  * is "". Under the lock of the loader. */
 void lg__os_each_code(void (*each)(const char *path, uint64_t start, uint64_t end, void *argument), void *argument);
-/* As dlsym(), without a trace in dlerror(); NULL: nothing was found. */
-void *lg__os_symbol(void *handle, const char *name);
-/* File name of a module, by its handle of dlopen(), without the folder; "" if unknown. */
-void lg__os_module_name(void *handle, char *name, size_t size);
 /* Bytes of the function that begins at an address; 1 where no module names it. */
 uint64_t lg__os_function_bytes(const void *function);
 /* Path of the executable, cut to fit; "" if unknown. */
@@ -430,14 +426,8 @@ void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark);
 /* The registers that a mark holds, as lg__arch_registers(); the others are 0. Handler. */
 void lg__arch_registers_of_mark(const struct lg__arch_mark *mark, uint64_t registers[LG__REGISTERS_MAX]);
 
-/* ---- calls that lead to no function (arch_*_stub.c, arch_*.c) ---- */
+/* ---- calls through NULL ---- */
 
-/* Entries in place of functions of any type, LG__ARCH_STUBS of them. A call of an entry asks
- * `target`, with the number of the entry and the return address of the call, and goes on at the
- * address that it returns, with all arguments; at 0 as a call through NULL does. */
-#define LG__ARCH_STUBS 64u
-void lg__arch_stub_open(uint64_t (*target)(uint32_t index, uint64_t caller));
-const void *lg__arch_stub(uint32_t index);
 /* A function that returns 0, NULL, 0.0: all registers that hold results are 0. Handler. */
 void lg__arch_return_zero(void);
 /* Let the interrupted context go on at an address. Handler. */

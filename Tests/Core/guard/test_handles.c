@@ -5,7 +5,7 @@
 #include <launchguard/guard_handles.h>
 #include <sys/mman.h>
 
-#include "guard/guard.h"
+#include "guards.h"
 #include "os/fault_point.h"
 
 static lg_handles *make_table(const char *name)

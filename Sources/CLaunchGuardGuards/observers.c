@@ -1,4 +1,4 @@
-/* Observers with owners, under the one lock of guard/lock.c. A post walks by serial numbers: it
+/* Observers with owners, under the one lock of lock.c. A post walks by serial numbers: it
  * takes the next observer under the lock, lets go, and calls. So nothing has to be put in order
  * when a callback changes the list, or never returns. */
 #include "launchguard/guard_observers.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guard/guard.h"
+#include "guards.h"
 
 struct observer {
     uint64_t serial; /* in the order of the adds */
@@ -125,8 +125,8 @@ static uint32_t take_owner(void)
 static bool claim(const void *site, const lg_observers *list, lg_owner owner, const char *fault)
 {
     char text[LG_GUARD_TEXT_MAX + 1], number[20];
-    lg__words_put(number, sizeof number, "0x%llx", (unsigned long long)owner);
-    lg__words_put(text, sizeof text, "an observer of \"%s\" %s", list->name, fault);
+    lg__hook_words(number, sizeof number, "0x%llx", (unsigned long long)owner);
+    lg__hook_words(text, sizeof text, "an observer of \"%s\" %s", list->name, fault);
     const lg_field fields[] = { { "subject", list->name }, { "owner", number } };
     return lg_guard_claim(LG_GUARD_OBSERVER, site, text, fields, 2);
 }
@@ -142,7 +142,7 @@ lg_status lg_owner_create(const char *name, lg_owner *ret_owner)
     if (index != UINT32_MAX) {
         owners[index].generation++;
         owners[index].observers = 0;
-        lg__words_put(owners[index].name, sizeof owners[index].name, "%s", name ? name : "");
+        lg__hook_words(owners[index].name, sizeof owners[index].name, "%s", name ? name : "");
         *ret_owner = (uint64_t)owners[index].generation << 32 | index;
     }
     lg__lock_give();
@@ -169,7 +169,7 @@ lg_status lg_owner_end(lg_owner number)
         lg_guard_claim(LG_GUARD_OBSERVER, site, "an owner that is not there ends", NULL, 0);
         return LG_ERR_NOT_FOUND;
     }
-    lg__words_put(text, sizeof text, "owner \"%s\" ends before its observers: %zu", name, left);
+    lg__hook_words(text, sizeof text, "owner \"%s\" ends before its observers: %zu", name, left);
     const lg_field fields[] = { { "owner", name } };
     if (left && lg_guard_claim(LG_GUARD_OBSERVER, site, text, fields, 1)) {
         lg__lock_take();
@@ -188,7 +188,7 @@ lg_status lg_observers_create(const char *name, lg_observers **ret_observers)
     lg_observers *list = calloc(1, sizeof *list);
     if (!list)
         return LG_ERR_SYSTEM;
-    lg__words_put(list->name, sizeof list->name, "%s", name ? name : "");
+    lg__hook_words(list->name, sizeof list->name, "%s", name ? name : "");
     lg__lock_take();
     list->next = lists;
     lists = list;

@@ -1,15 +1,15 @@
 /* The CPU: x86-64. Entries that stand for functions of any type. */
 #if defined(__x86_64__)
-#include "os/os.h"
+#include "guards.h"
 
 #include <cpuid.h>
 
-__attribute__((used, visibility("hidden"))) uint64_t (*lg__arch_stub_target)(uint32_t index, uint64_t caller);
+__attribute__((used, visibility("hidden"))) const void *(*lg__stub_target)(uint32_t index, const void *caller);
 
 /* The vector registers as XSAVE names them: SSE, AVX, opmask, the upper halves of the first 16 of
  * AVX-512. 0: the system does not save them so. */
 #define VECTORS 0x66u
-__attribute__((used, visibility("hidden"))) uint32_t lg__arch_stub_vectors;
+__attribute__((used, visibility("hidden"))) uint32_t lg__stub_vectors;
 
 /* Each entry has 16 bytes and leaves its number in r11, which no call passes anything in (System V
  * ABI for AMD64, figure 3.4). The rest keeps all registers that a call may pass arguments in; r10
@@ -18,30 +18,30 @@ __attribute__((used, visibility("hidden"))) uint32_t lg__arch_stub_vectors;
  * write. A target of 0 makes the last jump a call through NULL. */
 __asm__(".text\n"
         ".balign 16\n"
-        ".globl lg__arch_stubs\n.hidden lg__arch_stubs\n.type lg__arch_stubs, @function\n"
-        "lg__arch_stubs:\n"
+        ".globl lg__stub_entries\n.hidden lg__stub_entries\n.type lg__stub_entries, @function\n"
+        "lg__stub_entries:\n"
         "    .cfi_startproc\n"
         "    .set lg__stub_number, 0\n"
         "    .rept 64\n"
-        "    endbr64\n    movl $lg__stub_number, %r11d\n    jmp lg__arch_stub_enter\n    .balign 16\n"
+        "    endbr64\n    movl $lg__stub_number, %r11d\n    jmp lg__stub_enter\n    .balign 16\n"
         "    .set lg__stub_number, lg__stub_number + 1\n"
         "    .endr\n"
         "    .cfi_endproc\n"
-        ".size lg__arch_stubs, . - lg__arch_stubs\n"
-        ".type lg__arch_stub_enter, @function\n"
-        "lg__arch_stub_enter:\n"
+        ".size lg__stub_entries, . - lg__stub_entries\n"
+        ".type lg__stub_enter, @function\n"
+        "lg__stub_enter:\n"
         "    .cfi_startproc\n"
         "    pushq %rbp\n    .cfi_def_cfa_offset 16\n    .cfi_offset %rbp, -16\n"
         "    movq %rsp, %rbp\n    .cfi_def_cfa_register %rbp\n"
         "    pushq %rax\n    pushq %rdi\n    pushq %rsi\n    pushq %rdx\n    pushq %rcx\n    pushq %r8\n    pushq %r9\n    pushq %r10\n"
         "    subq $2688, %rsp\n    andq $-64, %rsp\n"
-        "    xorl %edx, %edx\n    movl lg__arch_stub_vectors(%rip), %eax\n    testl %eax, %eax\n    jz 1f\n"
+        "    xorl %edx, %edx\n    movl lg__stub_vectors(%rip), %eax\n    testl %eax, %eax\n    jz 1f\n"
         "    movq %rdx, 512(%rsp)\n    movq %rdx, 520(%rsp)\n    movq %rdx, 528(%rsp)\n    movq %rdx, 536(%rsp)\n"
         "    movq %rdx, 544(%rsp)\n    movq %rdx, 552(%rsp)\n    movq %rdx, 560(%rsp)\n    movq %rdx, 568(%rsp)\n"
         "    xsave64 (%rsp)\n    jmp 2f\n"
         "1:  fxsave64 (%rsp)\n"
-        "2:  movl %r11d, %edi\n    movq 8(%rbp), %rsi\n    callq *lg__arch_stub_target(%rip)\n    movq %rax, %r11\n"
-        "    xorl %edx, %edx\n    movl lg__arch_stub_vectors(%rip), %eax\n    testl %eax, %eax\n    jz 3f\n"
+        "2:  movl %r11d, %edi\n    movq 8(%rbp), %rsi\n    callq *lg__stub_target(%rip)\n    movq %rax, %r11\n"
+        "    xorl %edx, %edx\n    movl lg__stub_vectors(%rip), %eax\n    testl %eax, %eax\n    jz 3f\n"
         "    xrstor64 (%rsp)\n    jmp 4f\n"
         "3:  fxrstor64 (%rsp)\n"
         "4:  movq -8(%rbp), %rax\n    movq -16(%rbp), %rdi\n    movq -24(%rbp), %rsi\n    movq -32(%rbp), %rdx\n"
@@ -49,14 +49,8 @@ __asm__(".text\n"
         "    leaveq\n    .cfi_def_cfa %rsp, 8\n    .cfi_restore %rbp\n"
         "    jmpq *%r11\n"
         "    .cfi_endproc\n"
-        ".size lg__arch_stub_enter, . - lg__arch_stub_enter\n"
-        ".globl lg__arch_return_zero\n.hidden lg__arch_return_zero\n.type lg__arch_return_zero, @function\n"
-        "lg__arch_return_zero:\n"
-        "    .cfi_startproc\n"
-        "    endbr64\n    xorl %eax, %eax\n    xorl %edx, %edx\n    xorps %xmm0, %xmm0\n    xorps %xmm1, %xmm1\n    ret\n"
-        "    .cfi_endproc\n"
-        ".size lg__arch_return_zero, . - lg__arch_return_zero\n");
-extern const uint8_t lg__arch_stubs[] __attribute__((visibility("hidden")));
+        ".size lg__stub_enter, . - lg__stub_enter\n");
+extern const uint8_t lg__stub_entries[] __attribute__((visibility("hidden")));
 
 static uint32_t vectors(void)
 {
@@ -68,15 +62,15 @@ static uint32_t vectors(void)
     return low & VECTORS;
 }
 
-void lg__arch_stub_open(uint64_t (*target)(uint32_t index, uint64_t caller))
+void lg__stub_open(const void *(*target)(uint32_t index, const void *caller))
 {
-    lg__arch_stub_vectors = vectors();
-    lg__arch_stub_target = target;
+    lg__stub_vectors = vectors();
+    lg__stub_target = target;
 }
 
-const void *lg__arch_stub(uint32_t index)
+const void *lg__stub_entry(uint32_t index)
 {
-    return lg__arch_stubs + 16 * index;
+    return lg__stub_entries + 16 * index;
 }
 #else
 typedef int lg__no_stubs_of_x86_64;

@@ -1,16 +1,14 @@
 /* Confined calls. Work that comes from another thread waits in a queue, under the one lock of
- * guard/lock.c; the home thread takes it piece by piece, and runs it without the lock. */
+ * lock.c; the home thread takes it piece by piece, and runs it without the lock. */
 #include "launchguard/guard_confine.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "guard/guard.h"
-#include "os/os.h"
-#include "store/given.h"
-
+#include "guards.h"
 
 struct work {
     struct work *next;
@@ -35,6 +33,13 @@ struct lg_confinement {
     char name[LG_GUARD_FIELD_MAX + 1];
 };
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static bool is_home(const lg_confinement *confinement)
 {
     return pthread_equal(pthread_self(), confinement->home);
@@ -43,7 +48,7 @@ static bool is_home(const lg_confinement *confinement)
 static bool claim(const lg_confinement *confinement, const void *site, const char *text, uint32_t count)
 {
     char whole[LG_GUARD_TEXT_MAX + 1];
-    lg__words_put(whole, sizeof whole, text, confinement->name, count);
+    lg__hook_words(whole, sizeof whole, text, confinement->name, count);
     const lg_field fields[] = { { "confinement", confinement->name } };
     return lg_guard_claim(LG_GUARD_CONFINEMENT, site, whole, fields, 1);
 }
@@ -80,7 +85,7 @@ static struct work *take(lg_confinement *confinement)
 /* Whether the first piece of work waits too long. *ret_tell: it was not reported so far. */
 static bool is_late(lg_confinement *confinement, bool *ret_tell)
 {
-    const bool is = confinement->first && lg__os_clock_ns(CLOCK_MONOTONIC) - confinement->first->since_ns > confinement->wait_ns;
+    const bool is = confinement->first && now_ns() - confinement->first->since_ns > confinement->wait_ns;
     *ret_tell = is && !confinement->is_told;
     confinement->is_told |= is;
     return is;
@@ -126,7 +131,7 @@ static lg_status wait_for_home(lg_confinement *confinement, void (*function)(voi
     bool tell;
     if (!work)
         return LG_ERR_SYSTEM;
-    *work = (struct work){ NULL, function, argument, lg__os_clock_ns(CLOCK_MONOTONIC) };
+    *work = (struct work){ NULL, function, argument, now_ns() };
     lg__lock_take();
     const bool late = is_late(confinement, &tell), is_full = confinement->waiting >= LG_CONFINED_MAX;
     if (!is_full) {
@@ -156,7 +161,7 @@ lg_status lg_confinement_create(const lg_confinement_options *options, lg_confin
     lg_confinement_options own = none;
     if (!ret_confinement)
         return LG_ERR_ARGUMENT;
-    if (!lg__given_take(&lg__given_confinement_options, &own, options ? options : &none, NULL))
+    if (!lg__hook_confinement_options(&own, options ? options : &none))
         return LG_ERR_OPTION;
     options = &own;
     lg_confinement *confinement = calloc(1, sizeof *confinement);
@@ -169,7 +174,7 @@ lg_status lg_confinement_create(const lg_confinement_options *options, lg_confin
     confinement->executor = options->executor;
     confinement->user = options->user;
     confinement->event = options->executor ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    lg__words_put(confinement->name, sizeof confinement->name, "%s", options->name ? options->name : "");
+    lg__hook_words(confinement->name, sizeof confinement->name, "%s", options->name ? options->name : "");
     if (!options->executor && confinement->event < 0) {
         free(confinement);
         return LG_ERR_SYSTEM;

@@ -1,13 +1,16 @@
 /* Tables of functions with gaps. A function that is missing is an entry of precompiled code, with a
  * number; each call of an entry is decided here. */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "guard/guard.h"
+#include "guards.h"
 #include "launchguard/guard_plugin.h"
-#include "os/os.h"
 
-static_assert(LG_GUARD_MISSING_MAX == LG__ARCH_STUBS, "guard_plugin.h");
+static_assert(LG_GUARD_MISSING_MAX == LG__STUBS, "guard_plugin.h");
 
 /* Never freed: a pointer to its entry may be anywhere. */
 static struct missing {
@@ -16,35 +19,28 @@ static struct missing {
     char *symbol, *module;
     char text[LG_GUARD_TEXT_MAX + 1];
     _Atomic uint32_t is_told;
-} missing[LG__ARCH_STUBS];
+} missing[LG__STUBS];
 static _Atomic uint32_t missing_count;
 
 /* ---- a call. Handler. ---- */
 
-static bool is_survived(struct missing *is, uint64_t caller)
+static bool is_survived(struct missing *is, const void *caller)
 {
-    if (atomic_load_explicit(&is->is_told, memory_order_relaxed) && lg__event_survives(LG_GUARD_SYMBOL, caller))
+    if (atomic_load_explicit(&is->is_told, memory_order_relaxed) && lg__hook_survives(LG_GUARD_SYMBOL, caller))
         return true;
     const lg_field fields[] = { { "symbol", is->symbol }, { "module", is->module }, { "instead", is->fallback ? "the fallback" : "0" } };
-    const struct lg__guard_fault fault = {
-        .guard_class = LG_GUARD_SYMBOL,
-        .site = caller,
-        .text = is->text,
-        .fields = fields,
-        .field_count = sizeof fields / sizeof fields[0],
-    };
-    if (!lg__event_claim(&fault))
+    if (!lg_guard_claim(LG_GUARD_SYMBOL, caller, is->text, fields, sizeof fields / sizeof fields[0]))
         return false;
     atomic_store_explicit(&is->is_told, 1, memory_order_relaxed);
     return true;
 }
 
-static uint64_t target_of(uint32_t index, uint64_t caller)
+static const void *target_of(uint32_t index, const void *caller)
 {
     struct missing *is = &missing[index];
-    if (!lg_guard_is_working(LG_GUARD_SYMBOL) || !is_survived(is, lg__arch_code_address(caller)))
-        return 0;
-    return (uint64_t)(uintptr_t)(is->fallback ? is->fallback : lg__arch_return_zero);
+    if (!lg_guard_is_working(LG_GUARD_SYMBOL) || !is_survived(is, caller))
+        return NULL;
+    return is->fallback ? (const void *)(uintptr_t)is->fallback : lg__hook_zero();
 }
 
 /* ---- filling ---- */
@@ -60,7 +56,7 @@ static lg_status add_missing(const lg_guard_row *row, const char *module, uint32
     uint32_t index = atomic_load(&missing_count);
     lg_status status = symbol && owner ? LG_OK : LG_ERR_SYSTEM;
     while (status == LG_OK)
-        if (index >= LG__ARCH_STUBS)
+        if (index >= LG__STUBS)
             status = LG_ERR_LIMIT;
         else if (atomic_compare_exchange_weak(&missing_count, &index, index + 1))
             break;
@@ -83,19 +79,37 @@ static lg_status add_missing(const lg_guard_row *row, const char *module, uint32
 static lg_status entry_of(const lg_guard_row *row, const char *module, const void **ret_entry)
 {
     uint32_t index = 0;
-    while (index < LG__ARCH_STUBS && !(atomic_load_explicit(&missing[index].is_ready, memory_order_acquire) && is_same(&missing[index], row, module)))
+    while (index < LG__STUBS && !(atomic_load_explicit(&missing[index].is_ready, memory_order_acquire) && is_same(&missing[index], row, module)))
         index++;
-    const lg_status status = index < LG__ARCH_STUBS ? LG_OK : add_missing(row, module, &index);
+    const lg_status status = index < LG__STUBS ? LG_OK : add_missing(row, module, &index);
     if (status == LG_OK)
-        *ret_entry = lg__arch_stub(index);
+        *ret_entry = lg__stub_entry(index);
     return status;
+}
+
+/* What dlsym() finds, without a trace in dlerror(); NULL: nothing. */
+static const void *symbol_of(void *handle, const char *name)
+{
+    const void *symbol = dlsym(handle, name);
+    if (!symbol)
+        dlerror();
+    return symbol;
+}
+
+/* File name of a module, by its handle of dlopen(), without the folder; "" if unknown. */
+static void name_module(void *handle, char *name, size_t size)
+{
+    const struct link_map *map = NULL;
+    const char *path = handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name ? map->l_name : "";
+    const char *slash = strrchr(path, '/');
+    lg__hook_words(name, size, "%s", slash ? slash + 1 : path);
 }
 
 static const void *find(void *handle, const lg_guard_row *row)
 {
     const void *function;
     if (handle)
-        return lg__os_symbol(handle, row->symbol);
+        return symbol_of(handle, row->symbol);
     memcpy(&function, row->pointer, sizeof function);
     return function;
 }
@@ -120,7 +134,7 @@ static lg_status check_rows(void *handle, const lg_guard_row *rows, size_t count
 static lg_status fill_rows(void *handle, const lg_guard_row *rows, size_t count, bool stores)
 {
     char module[LG_GUARD_FIELD_MAX + 1];
-    lg__os_module_name(handle, module, sizeof module);
+    name_module(handle, module, sizeof module);
     for (size_t i = 0; i < count; i++) {
         const void *function = find(handle, &rows[i]);
         const lg_status status = function ? LG_OK : entry_of(&rows[i], module, &function);
@@ -137,9 +151,9 @@ lg_status lg_guard_fill(void *handle, const lg_guard_row *rows, size_t count, co
     lg_status status = check_rows(handle, rows, count, ret_missing);
     if (status != LG_OK)
         return status;
-    if (lg__ranges_refresh() != LG_OK)
+    if (lg__hook_refresh() != LG_OK)
         return LG_ERR_SYSTEM;
-    lg__arch_stub_open(target_of);
+    lg__stub_open(target_of);
     status = fill_rows(handle, rows, count, false);
     return status == LG_OK ? fill_rows(handle, rows, count, true) : status;
 }

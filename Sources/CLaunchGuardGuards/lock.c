@@ -2,7 +2,7 @@
  * never while code of the program runs, and never while a fault is reported: a report may end in a
  * handler of the program which leaves by longjmp(). A fork takes the lock, so that a child finds it
  * free. */
-#include "guard/guard.h"
+#include "guards.h"
 
 #include <pthread.h>
 

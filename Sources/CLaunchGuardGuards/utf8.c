@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "guard/guard.h"
-#include "store/text.h"
+#include "guards.h"
 
 #define REPLACEMENT UINT32_C(0xfffd)
 
@@ -56,10 +55,10 @@ static int claim_bytes(const void *site, const uint8_t *bytes, size_t count, siz
 {
     char text[LG_GUARD_TEXT_MAX + 1], of_offset[24], of_bytes[16];
     for (size_t i = 0; i < count; i++)
-        lg__words_put(of_bytes + 3 * i, 4, "%02x ", bytes[i]);
+        lg__hook_words(of_bytes + 3 * i, 4, "%02x ", bytes[i]);
     of_bytes[3 * count - 1] = 0;
-    lg__words_put(of_offset, sizeof of_offset, "%zu", offset);
-    lg__words_put(text, sizeof text, "the bytes %s at offset %s are no UTF-8", of_bytes, of_offset);
+    lg__hook_words(of_offset, sizeof of_offset, "%zu", offset);
+    lg__hook_words(text, sizeof text, "the bytes %s at offset %s are no UTF-8", of_bytes, of_offset);
     const lg_field fields[] = { { "bytes", of_bytes }, { "offset", of_offset } };
     return lg_guard_claim(LG_GUARD_STRING, site, text, fields, 2);
 }
@@ -67,7 +66,7 @@ static int claim_bytes(const void *site, const uint8_t *bytes, size_t count, siz
 static int claim_end(const void *site, size_t offset, size_t size)
 {
     char text[LG_GUARD_TEXT_MAX + 1];
-    lg__words_put(text, sizeof text, "no character is at offset %zu of a text of %zu bytes", offset, size);
+    lg__hook_words(text, sizeof text, "no character is at offset %zu of a text of %zu bytes", offset, size);
     return lg_guard_claim(LG_GUARD_STRING, site, text, NULL, 0);
 }
 
@@ -94,11 +93,11 @@ __attribute__((no_sanitize("undefined"))) size_t lg_guard_copy(char *to, size_t 
     size_t most = size;
     if (size >= room) {
         char text[LG_GUARD_TEXT_MAX + 1];
-        lg__words_put(text, sizeof text, "a string of %zu bytes goes into a buffer of %zu", size, room);
+        lg__hook_words(text, sizeof text, "a string of %zu bytes goes into a buffer of %zu", size, room);
         if (lg_guard_claim(LG_GUARD_STRING, __builtin_return_address(0), text, NULL, 0)) {
             if (room == 0)
                 return 0;
-            most = lg__text_beginning(from, room - 1);
+            most = lg__hook_beginning(from, room - 1);
         }
     }
     memcpy(to, from, most);

@@ -6,10 +6,10 @@
  * which the unguarded operation gives. */
 #include "launchguard/guard_handles.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
-#include "guard/guard.h"
-#include "os/fault_point.h"
+#include "guards.h"
 
 #define FIRST 64u  /* slots of the first chunk */
 #define CHUNKS 20u /* LG_HANDLES_MAX in all */
@@ -111,8 +111,8 @@ static const char *fault_of(const lg_handles *handles, lg_handle handle, bool is
 static void *claim(const lg_handles *handles, lg_handle handle, bool is_release, const void *site)
 {
     char text[LG_GUARD_TEXT_MAX + 1], number[20];
-    lg__words_put(number, sizeof number, "0x%llx", (unsigned long long)handle);
-    lg__words_put(text, sizeof text, "handle %s %s \"%s\"", number, fault_of(handles, handle, is_release), handles->name);
+    lg__hook_words(number, sizeof number, "0x%llx", (unsigned long long)handle);
+    lg__hook_words(text, sizeof text, "handle %s %s \"%s\"", number, fault_of(handles, handle, is_release), handles->name);
     const lg_field fields[] = { { "handle", number }, { "table", handles->name } };
     const struct slot *slot = slot_at(handles, (uint32_t)handle);
     if (lg_guard_claim(LG_GUARD_HANDLE, site, text, fields, 2) || !slot)
@@ -129,7 +129,7 @@ lg_status lg_handles_create(const char *name, lg_handles **ret_handles)
     lg_handles *handles = calloc(1, sizeof *handles);
     if (!handles)
         return LG_ERR_SYSTEM;
-    lg__words_put(handles->name, sizeof handles->name, "%s", name ? name : "");
+    lg__hook_words(handles->name, sizeof handles->name, "%s", name ? name : "");
     *ret_handles = handles;
     return LG_OK;
 }
