@@ -137,10 +137,10 @@ class Documents(unittest.TestCase):
                          [[f"E{number}", *map(words, row[:-1]), "yes" if row[-1] == "true" else "–"] for number, row in enumerate(code, 1)])
         section = (ROOT / "docs/FORMAT.md").read_text().split("\n## 11. ")[1].split("\n## ")[0]
         def column(head):
-            return {name for row in re.findall(r"^\| ([a-z0-9, ]+) \|", section.split(f"| {head} |")[1].split("\n\n")[0], re.M) for name in row.split(", ")}
+            return {name for row in re.findall(r"^- ([a-z0-9, ]+):", section.split(head)[1].split("\n\n")[1], re.M) for name in row.split(", ")}
         header = (core / "judge.h").read_text()
-        self.assertEqual(column("fact | holds if"), {words(name) for name in re.findall(r" X\(([A-Z_\d]+)\)", header)})
-        for head, prefix in (("with | the end has", "WITH"), ("time | of the end", "AT")):
+        self.assertEqual(column("`witnessed` of 1."), {words(name) for name in re.findall(r" X\(([A-Z_\d]+)\)", header)})
+        for head, prefix in (("*With* the end", "WITH"), ("The time of the end", "AT")):
             self.assertEqual(column(head), {words(name) for name in re.findall(rf"^    LG__{prefix}_(\w+)", header, re.M)} - {"–"})
 
     def test_the_page_of_orders_names_what_is_there(self):
