@@ -81,18 +81,18 @@ class Structure:
 def structures(page):
     chunks = re.split(r"\(`lg__(\w+)`, (\d+) bytes\)", page)[1:]
     for name, size, text in zip(chunks[::3], chunks[1::3], chunks[2::3]):
-        yield name, Structure(int(size), re.findall(r"^\| (\d+) \| ([^|]+) \| (\w+) \|", text, re.M))
+        yield name, Structure(int(size), re.findall(r"^(\d+) +(\S+) +(\w+)\b", text.split("```\n")[1], re.M))
 
 
-def resources(page):
-    """Number, name and unit of each figure: a table of two columns of three."""
-    for row in page.split("| resource | name | unit |", 1)[1].split("\n\n")[0].splitlines()[2:]:
-        cells = [cell.strip() for cell in row.strip("|").split("|")]
-        yield from ((int(number), (name, unit)) for number, name, unit in (cells[:3], cells[4:7]))
+def names(page, head):
+    """Number and name, in the columns of the block whose first line has these words."""
+    block = re.split("```\n%s\n" % head.replace(" ", " +"), page)[1].split("```")[0]
+    return sorted((int(number), name) for number, name in re.findall(r"(?:^| ) *(\d+) +(\S.*?)(?=  |$)", block, re.M))
 
 
-STRUCTURES = dict(structures(PAGE.read_text(encoding="utf-8")))
-RESOURCES = dict(resources(PAGE.read_text(encoding="utf-8")))
+TEXT = PAGE.read_text(encoding="utf-8")
+STRUCTURES = dict(structures(TEXT))
+RESOURCES = {number: (name.split(" ", 1) + [""])[:2] for number, name in names(TEXT, "resource, unit")}
 HEADER, SECTION = STRUCTURES["header"], STRUCTURES["section"]
 
 

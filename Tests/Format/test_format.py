@@ -63,31 +63,30 @@ class Page(unittest.TestCase):
                 self.assertEqual(page.STRUCTURES[name].size, int(size), name)
 
     def test_every_value_has_its_name(self):
-        rows = set(re.findall(r"\| (\d+) \| ([\w. -]+) (?=\|)", page.PAGE.read_text(encoding="utf-8")))
+        def said(head):
+            return page.names(page.TEXT, head)
+        def numbered(pattern, text):
+            return sorted((int(number), name) for number, name in re.findall(pattern, text))
         text = headers()
-        for table in ("LG_END_TABLE", "LG_CRASH_TABLE"):
-            values = re.findall(r"X\(LG_\w+, (\d+), \"([^\"]+)\"[,)]", text.split("#define " + table)[1].split("typedef")[0])
+        for table, head in (("LG_END_TABLE", "end"), ("LG_CRASH_TABLE", "kind of a crash")):
+            values = numbered(r"X\(LG_\w+, (\d+), \"([^\"]+)\"[,)]", text.split("#define " + table)[1].split("typedef")[0])
             self.assertGreater(len(values), 10)
-            self.assertEqual(set(values) - rows, set(), table)
-        classes = re.findall(r"X\(LG_GUARD_\w+, (\d+), \"([^\"]+)\", \"", text)
+            self.assertEqual(set(values) - set(said(head)), set(), table)
+        classes = numbered(r"X\(LG_GUARD_\w+, (\d+), \"([^\"]+)\", \"", text)
         self.assertGreater(len(classes), 9)
-        table = page.PAGE.read_text(encoding="utf-8").split("| class | name | guards against |")[1].split("\n\n")[0]
-        self.assertEqual(classes, re.findall(r"^\| (\d+) \| ([\w-]+) \|", table, re.M))
+        self.assertEqual(classes, said("class name guards against"))
         figures = re.findall(r"X\(LG_RESOURCE_\w+, (\d+), \"([^\"]+)\", +\"([^\"]*)\"\)", text)
         self.assertGreater(len(figures), 20)
-        self.assertEqual({int(number): (name, unit) for number, name, unit in figures}, page.RESOURCES)
-        events = re.findall(r"#define LG_EVENT_\w+ (\d+)u", text)
+        self.assertEqual({int(number): [name, unit] for number, name, unit in figures}, page.RESOURCES)
+        events = [int(number) for number in re.findall(r"#define LG_EVENT_\w+ (\d+)u", text)]
         self.assertGreater(len(events), 13)
-        table = page.PAGE.read_text(encoding="utf-8").split("| event | the launch |")[1].split("\n\n")[0]
-        self.assertEqual(events, re.findall(r"^\| (\d+) \|", table, re.M))
-        evidence = [(number, name.lower().replace("_", " ")) for name, number in re.findall(r"X\(LG_EVIDENCE_(\w+), (\d+), ", text)]
+        self.assertEqual(events, [number for number, _ in said("event the launch")])
+        evidence = [(int(number), name.lower().replace("_", " ")) for name, number in re.findall(r"X\(LG_EVIDENCE_(\w+), (\d+), ", text)]
         self.assertGreater(len(evidence), 20)
-        table = page.PAGE.read_text(encoding="utf-8").split("| evidence | name | | evidence | name |")[1].split("\n\n")[0]
-        self.assertEqual(evidence, sorted(re.findall(r"\| (\d+) \| ([a-z ]+) (?=\|)", table), key=lambda row: int(row[0])))
-        code = layouts()
-        reasons = re.findall(r"X\(LG__WALK_\w+, (\d+), \"([^\"]+)\"\)", code)
+        self.assertEqual(sorted(evidence), said("evidence"))
+        reasons = numbered(r"X\(LG__WALK_\w+, (\d+), \"([^\"]+)\"\)", layouts())
         self.assertGreater(len(reasons), 7)
-        self.assertEqual(set(reasons) - rows, set())
+        self.assertEqual(set(reasons) - set(said("reason the walk ended because")), set())
 
     def test_checksum(self):
         self.assertEqual(page.crc32c(b"123456789"), 0xe3069283)
@@ -336,14 +335,14 @@ class Parts(BothReaders):
         self.assertEqual(said["crash"]["kind"], 44)
 
     def test_sections_are_where_the_page_says(self):
-        """The last column of the table of sections, for what a program makes with default
+        """The last column of the sections, for what a program makes with default
         options."""
-        rows = re.findall(r"^\| (\d+) \| run file \| .* \| (\d+) \|$", (ROOT / "docs/FORMAT.md").read_text(), re.M)
+        rows = re.findall(r"^(\d+) +run .* (\d+)$", page.TEXT, re.M)
         run = self.made("some")
         sections = page.File(run).sections
         self.assertEqual({int(kind): int(at) for kind, at in rows}, {int(kind): sections[int(kind)][0] for kind, _ in rows})
         self.assertGreater(len(rows), 3)
-        version = re.search(r"This page describes version \*\*(\d+)\.(\d+)\*\* of both", (ROOT / "docs/FORMAT.md").read_text())
+        version = re.search(r"This page describes version \*\*(\d+)\.(\d+)\*\* of both", page.TEXT)
         ledger = pathlib.Path(subprocess.run([LEDGERS, self.state, "story"], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip())
         for path in (run, ledger):
             self.assertEqual(struct.unpack_from("<2H", pathlib.Path(path).read_bytes(), 12), tuple(map(int, version.groups())))

@@ -5,6 +5,8 @@
 #ifndef LG_GUARD_HOOK_H
 #define LG_GUARD_HOOK_H
 
+#include <stdbool.h>
+
 #include "launchguard/guard.h"
 #include "launchguard/guard_confine.h"
 #include "os/fault_point.h"

@@ -280,7 +280,7 @@ static const struct lg__field crash_fields[] = {
     MAY_BE("senderUserID", sender_user, "number", "", "The sender's user."),
     MAY_BE("syscall", syscall_number, "integer", "", "The system call that seccomp refused."),
     FIELD(TIME_IF, "time", wall_ns, "", "When."),
-    FIELD(NUMBER, "monotonicNanoseconds", monotonic_ns, "ns", "The same moment on the monotonic clock."),
+    FIELD(NUMBER, "monotonicNanoseconds", monotonic_ns, "ns", "The same moment."),
     FIELD(NUMBER, "sequence", sequence, "", "1 for the first crash of the run."),
     FIELD(BOOL, "isHandled", handled, "", "Whether the program survived the crash in an earlier handler."),
     FIELD(TRUE_IF, "isSiginfoLost", siginfo_lost, "",

@@ -40,7 +40,7 @@ static const struct lg__field termination_fields[] = {
     FIELD(SIGNAL, "signal", term_signal, "", "The signal."),
     MAY_BE("senderProcessID", sender, "integer", "", "Its sender; left out: the kernel, or unknown."),
     MAY_BE("senderUserID", sender_user, "number", "", "The sender's user."),
-    FIELD(NUMBER, "monotonicNanoseconds", term_ns, "ns", "When it came, on the monotonic clock."),
+    FIELD(NUMBER, "monotonicNanoseconds", term_ns, "ns", "When it came."),
     FIELD(TRUE_IF, "isKept", term_kept, "", "True: the program has a handler of its own for it, and may have lived on."),
     MAY_BE("aliveNanoseconds", alive_after, "number", "ns",
            "When the program was last seen alive, a second or more after the signal; left out: it was not."),
@@ -52,7 +52,7 @@ static const char *const announcements[] = { NULL, "termination", "restart" };
 const struct lg__names lg__names_announcement = { "run-identity-announcement-kind", LG__SENTENCE("What was announced."), announcements, 3, "termination" };
 static const struct lg__field announcement_fields[] = {
     NAMED("kind", end_announced, &lg__names_announcement, "What was announced."),
-    FIELD(NUMBER, "monotonicNanoseconds", announced_ns, "ns", "When, on the monotonic clock."),
+    FIELD(NUMBER, "monotonicNanoseconds", announced_ns, "ns", "When."),
     LAST,
 };
 const struct lg__shape lg__shape_run_announcement = { "run-identity-announcement",
@@ -91,7 +91,7 @@ const struct lg__shape lg__shape_run_kills = { "run-identity-memory-kills",
 static const struct lg__field cpu_fields[] = {
     FIELD(NUMBER, "usedNanoseconds", cpu_used_ns, "ns", "CPU time that was used."),
     FIELD(NUMBER, "limitSeconds", cpu_limit_s, "s", "The hard limit."),
-    FIELD(NUMBER, "monotonicNanoseconds", cpu_near_ns, "ns", "When, on the monotonic clock."),
+    FIELD(NUMBER, "monotonicNanoseconds", cpu_near_ns, "ns", "When."),
     LAST,
 };
 const struct lg__shape lg__shape_run_cpu = { "run-identity-cpulimit", LG__SENTENCE("CPU time near its hard limit."), cpu_fields };
@@ -99,14 +99,14 @@ const struct lg__shape lg__shape_run_cpu = { "run-identity-cpulimit", LG__SENTEN
 static const struct lg__field pressure_fields[] = {
     FIELD(NUMBER, "usedBytes", memory_used, "bytes", "Memory that was used."),
     FIELD(NUMBER, "limitBytes", memory_limit, "bytes", "The limit."),
-    FIELD(NUMBER, "monotonicNanoseconds", memory_near_ns, "ns", "When, on the monotonic clock."),
+    FIELD(NUMBER, "monotonicNanoseconds", memory_near_ns, "ns", "When."),
     LAST,
 };
 const struct lg__shape lg__shape_run_pressure = { "run-identity-memory-pressure", LG__SENTENCE("Memory near its limit."), pressure_fields };
 
 static const struct lg__field note_fields[] = {
     FIELD(TEXT_IF, "type", crash_type, "", "The kind of crash, in the program's words."),
-    FIELD(NUMBER, "monotonicNanoseconds", crash_noted_ns, "ns", "When, on the monotonic clock."),
+    FIELD(NUMBER, "monotonicNanoseconds", crash_noted_ns, "ns", "When."),
     LAST,
 };
 const struct lg__shape lg__shape_run_note = { "run-identity-crash-note",
@@ -164,8 +164,8 @@ static const struct lg__field identity_fields[] = {
     FIELD(TEXT_IF, "bootID", boot_id, "", "The boot of the kernel."),
     FIELD(SIGNED, "processID", pid, "", "In the pid namespace of the process."),
     FIELD(NUMBER, "userID", uid, "", "The effective user."),
-    FIELD(TIME_IF, "started", wall_ns, "", "Time of the start; left out where the clock was not known."),
-    FIELD(NUMBER, "monotonicNanoseconds", monotonic_ns, "ns", "The same moment on the monotonic clock."),
+    FIELD(TIME_IF, "started", wall_ns, "", "When it began; left out: the clock was not known."),
+    FIELD(NUMBER, "monotonicNanoseconds", monotonic_ns, "ns", "The same moment."),
     FIELD(BOOL, "isStartComplete", started, "", "Whether lg_start() completed."),
     FIELD(BOOL, "isAlive", alive, "", "Whether the process is alive now."),
     FIELD(BOOL, "isSecondary", secondary, "", "Whether another process held the ledger."),
@@ -173,7 +173,7 @@ static const struct lg__field identity_fields[] = {
     MAY_BE("termination", termination, "run-identity-termination", "", "The last terminating signal that the run noted."),
     MAY_BE("announcement", announcement, "run-identity-announcement", "", "The program's own word that it would end."),
     MAY_BE("witness", witness, "run-identity-witness", "", "The wait status that another process stored."),
-    FIELD(NUMBER_IF, "hangSinceNanoseconds", hang_ns, "ns", "The begin of the hang, on the monotonic clock."),
+    FIELD(NUMBER_IF, "hangSinceNanoseconds", hang_ns, "ns", "The begin of the hang."),
     MAY_BE("memoryKills", memory_kills, "run-identity-memory-kills", "",
            "Processes that the kernel had ended for lack of memory before the start; left out: not known."),
     MAY_BE("cpuLimit", cpu_limit, "run-identity-cpulimit", "", "CPU time when it was about to reach the hard limit; left out: it was not."),
@@ -233,7 +233,7 @@ static void own_modules(struct lg__report *report, const void *of)
 static const struct lg__field context_fields[] = {
     FIELD(TEXT, "name", name, "", "Name of the context."),
     NAMED("phase", phase, &lg__names_phase, "How far its launch had come."),
-    FIELD(NUMBER_IF, "begunNanoseconds", begun_ns, "ns", "Begin of the launch, on the monotonic clock."),
+    FIELD(NUMBER_IF, "begunNanoseconds", begun_ns, "ns", "Begin of the launch."),
     FIELD(NUMBER_IF, "launchingNanoseconds", launching_ns, "ns", "End of the hold, from which the window runs."),
     FIELD(NUMBER_IF, "finishedNanoseconds", finished_ns, "ns", "When the launch was finished; left out: it was not."),
     FIELD(SIGNED, "windowMilliseconds", window_ms, "ms", "The window of the launch."),
@@ -364,7 +364,7 @@ static const struct lg__field verdict_fields[] = {
     MAY_BE("exitCode", verdict_exit_code, "integer", "", "The status that the program gave to exit()."),
     MAY_BE("signalCode", signal_code, "integer", "", "The si_code of a crash."),
     MAY_BE("kind", kind, "crash-kind", "", "Kind of a crash."),
-    FIELD(NUMBER_IF, "monotonicNanoseconds", monotonic_ns, "ns", "When, on the monotonic clock of the machine."),
+    FIELD(NUMBER_IF, "monotonicNanoseconds", monotonic_ns, "ns", "When."),
     LAST,
 };
 const struct lg__shape lg__shape_verdict = { "verdict", LG__SENTENCE("The end of a run, and the evidence for it."), verdict_fields };

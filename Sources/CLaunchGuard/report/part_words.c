@@ -82,7 +82,7 @@ static const struct lg__field annotation_fields[] = {
     FIELD(TEXT, "key", key, "", "Its key."),
     MAY_BE("value", annotation_value, "string", "", "Its value; left out where it is redacted."),
     MAY_BE("time", annotation_time, "time", "", "When it was set; left out where it is redacted."),
-    MAY_BE("monotonicNanoseconds", annotation_moment, "number", "ns", "The same moment on the monotonic clock."),
+    MAY_BE("monotonicNanoseconds", annotation_moment, "number", "ns", "The same moment."),
     VALUE("isCut", annotation_cut, "boolean", "", "Whether the value was longer than it may be."),
     FIELD(BOOL, "isRedacted", redacted, "", "Whether the program said that the value must not leave the machine."),
     LAST,
@@ -183,7 +183,7 @@ static void entry_text(struct lg__report *report, const void *of)
 static const struct lg__field breadcrumb_fields[] = {
     FIELD(NUMBER, "lane", entry.lane, "", "The lane of the log that holds it."),
     FIELD(NUMBER, "sequence", entry.sequence, "", "Grows within its lane."),
-    FIELD(NUMBER, "monotonicNanoseconds", entry.monotonic_ns, "ns", "When it was written, on the monotonic clock."),
+    FIELD(NUMBER, "monotonicNanoseconds", entry.monotonic_ns, "ns", "When it was written."),
     FIELD(MOMENT_IF, "time", entry.monotonic_ns, "", "The same moment by the wall clock."),
     FIELD(SIGNED, "threadID", entry.tid, "", "The thread that wrote it."),
     NAMED("level", entry.level, &lg__names_level, "Its importance."),
@@ -247,7 +247,7 @@ static const struct lg__field heart_fields[] = {
     FIELD(SIGNED, "threadID", tid, "", "The thread."),
     FIELD(TEXT_IF, "name", name, "", "Its name, at its first heartbeat."),
     FIELD(BOOL, "isPaused", paused, "", "Whether the thread was waiting, and not watched."),
-    FIELD(NUMBER, "lastBeatNanoseconds", beat_ns, "ns", "Its last heartbeat, on the monotonic clock."),
+    FIELD(NUMBER, "lastBeatNanoseconds", beat_ns, "ns", "Its last heartbeat."),
     FIELD(NUMBER_IF, "hangSinceNanoseconds", hang_ns, "ns", "Its last heartbeat before the hang; left out: no hang."),
     LAST,
 };
@@ -260,7 +260,7 @@ static const struct lg__field deadline_fields[] = {
     FIELD(TEXT, "name", name, "", "Name of the job."),
     FIELD(SIGNED, "threadID", tid, "", "The thread that began it."),
     FIELD(NUMBER, "limitMilliseconds", limit_ms, "ms", "The time that it may take."),
-    FIELD(NUMBER, "begunNanoseconds", begun_ns, "ns", "Its begin, on the monotonic clock."),
+    FIELD(NUMBER, "begunNanoseconds", begun_ns, "ns", "Its begin."),
     FIELD(NUMBER_IF, "nearNanoseconds", near_ns, "ns", "When it was found about to overrun; left out: it was not."),
     LAST,
 };

@@ -32,7 +32,7 @@ static const struct lg__field run_fields[] = {
     LAST,
 };
 const struct lg__shape lg__shape_run = { "run",
-                                         LG__SENTENCE("The contents of a run file: one process life. Every part is optional, because the process may have "
+                                         LG__SENTENCE("A run file: one process life. Every part is optional, because the process may have "
                                          "ended before it wrote the part, or the file may be damaged; the problems say which part is missing "
                                          "and why."),
                                          run_fields };
