@@ -2,7 +2,7 @@
 it does nothing, and returns what its documentation allows for that.
 
 test_shell.py checks the file; test_shell.py --write makes it. A function that does more is written
-by hand in another file of the folder, and is then left out here.
+by hand in another file of the folder, or in the shell of the typed guards, and is then left out here.
 """
 import pathlib
 import re
@@ -33,7 +33,7 @@ def declarations():
 
 
 def written_by_hand():
-    text = "".join(path.read_text() for path in sorted(SHELL.glob("*.c")) if path != MADE)
+    text = "".join(path.read_text() for path in sorted((ROOT / "Sources").glob("CLaunchGuard*Shell/*.c")) if path != MADE)
     names = (ROOT / "Sources/CLaunchGuard/store/names.c").read_text()  # names.c includes it
     return set(re.findall(r"^[\w ]*[ *](lg_\w+)\([^;{}]*\)\n\{", text + names, re.M))
 

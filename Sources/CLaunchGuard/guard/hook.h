@@ -19,8 +19,8 @@ LG_API void lg__hook_words(char *to, size_t size, const char *format, ...) LG_PR
 LG_API size_t lg__hook_beginning(const char *text, size_t most);
 /* lg__given_take() of the options of a confinement: the tables of options stand in one place. */
 LG_API bool lg__hook_confinement_options(lg_confinement_options *own, const lg_confinement_options *given);
-/* A fault of a class at a site would be survived, but for the budget of the site. Nothing is recorded.
- * Handler. */
+/* Whether a fault of a class at a site would be survived, but for the budget of the site. Records
+ * nothing. Handler. */
 LG_API int lg__hook_survives(lg_guard_class guard_class, const void *site);
 /* The modules of today for the lists of places where guards hold. LG_OK or LG_ERR_SYSTEM. */
 LG_API lg_status lg__hook_refresh(void);
