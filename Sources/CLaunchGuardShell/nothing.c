@@ -527,7 +527,7 @@ void lg_simulate_close(lg_session *session)
 {
 }
 
-lg_status lg_reader_heart(lg_reader *reader, uint32_t index, lg_heart_info *ret_heart)
+lg_status lg_reader_heartbeat(lg_reader *reader, uint32_t index, lg_heartbeat_info *ret_heartbeat)
 {
     return LG_ERR_ARGUMENT;
 }

@@ -12,10 +12,10 @@ extension Session {
     /// watch would report hangs that are none.
     ///
     /// - Where the main thread serves the queue, as in `RunLoop.main.run()` or in the loop of a
-    ///   toolkit, the heart is the main thread's own, and a hang has its stack.
+    ///   toolkit, the heartbeat is the main thread's own, and a hang has its stack.
     /// - In a program whose `main` is asynchronous, or that calls `dispatchMain()`, the main thread
-    ///   sleeps for good on Linux, and threads of the pool take turns with the queue. The heart is
-    ///   then that of a thread named "main actor", which waits for the job. The thread that blocks
+    ///   sleeps for good on Linux, and threads of the pool take turns with the queue. The heartbeat
+    ///   is then that of a thread named "main actor", which waits for the job. The thread that blocks
     ///   the queue is among the stacks of all threads.
     ///
     /// A main thread that serves the queue for a while and then never again, because it went on to

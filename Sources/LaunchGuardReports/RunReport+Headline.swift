@@ -112,8 +112,8 @@ extension RunReport {
     /// The hanging thread, its place, and the length and begin of the hang.
     private var hangSentence: String {
         guard let identity, let since = identity.hangSinceNanoseconds else { return "hung: its run loop stood still" }
-        let heart = hearts?.first { $0.hangSinceNanoseconds == since }
-        let who = (heart?.threadID ?? hang?.threadID).map { loopName($0, heart?.name ?? hang?.name) } ?? "its run loop"
+        let heartbeat = heartbeats?.first { $0.hangSinceNanoseconds == since }
+        let who = (heartbeat?.threadID ?? hang?.threadID).map { loopName($0, heartbeat?.name ?? hang?.name) } ?? "its run loop"
         let place = hang?.place(OwnCode(self)).map { " \($0.functionInShort)" } ?? ""
         let length = lastSignOfLife.flatMap { $0 > since ? " for at least \(($0 - since).durationText)" : nil } ?? ""
         let start = since > identity.monotonicNanoseconds ? since - identity.monotonicNanoseconds : 0
@@ -150,7 +150,7 @@ extension RunReport {
             identity?.crashNote?.monotonicNanoseconds,
         ]
         let taken = (snapshots ?? []).flatMap { [$0.takenNanoseconds, $0.resolvedNanoseconds] }
-        let expected = (hearts ?? []).map(\.lastBeatNanoseconds) + (deadlines ?? []).flatMap { [$0.begunNanoseconds, $0.nearNanoseconds ?? 0] }
+        let expected = (heartbeats ?? []).map(\.lastBeatNanoseconds) + (deadlines ?? []).flatMap { [$0.begunNanoseconds, $0.nearNanoseconds ?? 0] }
         return ((marks + taken).compactMap(\.self) + expected + (breadcrumbs?.entries.map(\.monotonicNanoseconds) ?? [])).max()
     }
 

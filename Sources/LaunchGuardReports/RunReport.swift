@@ -27,7 +27,7 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Named values that the program set, by key.
     public var annotations: [Annotation]?
     /// Threads with a heartbeat, and jobs that had not ended.
-    public var hearts: [Heart]?
+    public var heartbeats: [Heartbeat]?
     public var deadlines: [Deadline]?
     /// Stacks taken while the program lived: of the last hang, of the last job that was about to
     /// overrun its deadline, and of the first shortage of memory.

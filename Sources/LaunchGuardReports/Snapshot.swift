@@ -53,7 +53,7 @@ public struct Snapshot: Codable, Hashable, Sendable {
 }
 
 /// A thread whose run loop said that it comes round.
-public struct Heart: Codable, Hashable, Sendable {
+public struct Heartbeat: Codable, Hashable, Sendable {
     public var threadID: Int32
     public var name: String?
     /// Whether it waited, and no heartbeat was expected.

@@ -159,18 +159,18 @@ void dump_threads(void)
 
 void dump_pulse(void)
 {
-    lg_heart_info heart;
+    lg_heartbeat_info heartbeat;
     lg_deadline_info deadline;
-    lg_status status = lg_reader_heart(reader, 0, &heart);
+    lg_status status = lg_reader_heartbeat(reader, 0, &heartbeat);
     if (status == LG_ERR_NOT_FOUND)
         status = lg_reader_deadline(reader, 0, &deadline);
     if (!begin("pulse", status))
         return;
-    printf("{\"hearts\":[");
-    for (uint32_t i = 0; lg_reader_heart(reader, i, &heart) == LG_OK; i++) {
+    printf("{\"heartbeats\":[");
+    for (uint32_t i = 0; lg_reader_heartbeat(reader, i, &heartbeat) == LG_OK; i++) {
         printf(i ? ",{" : "{");
-        NUMBER(heart, tid), TEXT(heart, name), UNSIGNED(heart, beat_ns), UNSIGNED(heart, hang_ns);
-        printf("\"paused\":%u}", heart.paused);
+        NUMBER(heartbeat, tid), TEXT(heartbeat, name), UNSIGNED(heartbeat, beat_ns), UNSIGNED(heartbeat, hang_ns);
+        printf("\"paused\":%u}", heartbeat.paused);
     }
     printf("],\"deadlines\":[");
     for (uint32_t i = 0; lg_reader_deadline(reader, i, &deadline) == LG_OK; i++) {

@@ -31,7 +31,7 @@
  *         no crash: the system that the run began on, as in all files; with a command line that
  *         was cut, in a unit
  * busy    no crash: the snapshot of a shortage of memory
- * live    no crash: hearts, deadlines and the other snapshots, of a program that lives
+ * live    no crash: heartbeats, deadlines and the other snapshots, of a program that lives
  * hung    the same, killed during the snapshot of a hang; the snapshot of the deadline was never
  *         taken */
 #include <fcntl.h>
@@ -612,14 +612,14 @@ static void write_most_annotations(void)
     annotate_all(true);
 }
 
-static void write_heart(uint32_t index, int32_t tid, const char *name, uint32_t paused, uint64_t beat_ns, uint64_t hang_ns)
+static void write_heartbeat(uint32_t index, int32_t tid, const char *name, uint32_t paused, uint64_t beat_ns, uint64_t hang_ns)
 {
-    struct lg__heartbeat *heart = &run.pulse->heartbeats[index];
-    memcpy(heart->name, name, strnlen(name, sizeof heart->name));
-    atomic_store(&heart->paused, paused);
-    atomic_store(&heart->beat_ns, beat_ns);
-    atomic_store(&heart->hang_ns, hang_ns);
-    atomic_store(&heart->tid, tid);
+    struct lg__heartbeat *heartbeat = &run.pulse->heartbeats[index];
+    memcpy(heartbeat->name, name, strnlen(name, sizeof heartbeat->name));
+    atomic_store(&heartbeat->paused, paused);
+    atomic_store(&heartbeat->beat_ns, beat_ns);
+    atomic_store(&heartbeat->hang_ns, hang_ns);
+    atomic_store(&heartbeat->tid, tid);
 }
 
 static void write_deadline(uint32_t index, const char *name, uint32_t limit_ms, uint64_t near_ns)
@@ -661,15 +661,15 @@ static void write_snapshots(bool killed)
 {
     struct lg__thread *slots = run.snapshot_slots;
     struct lg__snapshot *hang = write_snapshot(LG_SNAPSHOT_HANG, 4711, "player", 5000000000u);
-    write_heart(0, 4711, "player", 0, 5000000000u, 5000000000u);
+    write_heartbeat(0, 4711, "player", 0, 5000000000u, 5000000000u);
     write_thread_to(&slots[0], 0, LG_THREAD_CAPTURED, 0, "player", 18);
     slots[0].tid = 4711;
     slots[0].crc = lg__crc32c(0, &slots[0].tid, offsetof(struct lg__thread, walk) - offsetof(struct lg__thread, tid));
     atomic_store(&run.state->hang_ns, 5000000000u);
     if (killed)
         return;
-    write_heart(2, 4799, "sixteen letters!", 1, 6000000000u, 0);
-    write_heart(15, -1, "\x1b[31m", 7, UINT64_MAX, 0);
+    write_heartbeat(2, 4799, "sixteen letters!", 1, 6000000000u, 0);
+    write_heartbeat(15, -1, "\x1b[31m", 7, UINT64_MAX, 0);
     write_deadline(0, "upload \"notes\"", 30000, 30000000000u);
     write_deadline(31, "nightly", 86400000, 0);
     write_walk_to(&slots[0], LG_STAGE_DWARF, 7, 7, LG__WALK_COMPLETE, 0);

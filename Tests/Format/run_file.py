@@ -13,7 +13,7 @@ MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUC
 RING, LANE, ENTRY, FIELDS, FIELD = (STRUCTURES[name] for name in ("ring_header", "lane", "entry", "fields", "field"))
 NOTES, NOTE_SLOT, NOTE_VALUE = (STRUCTURES[name] for name in ("annotations", "annotation_slot", "annotation"))
 BRIEFS, BRIEF, BRIEF_COMMIT = (STRUCTURES[name] for name in ("briefs", "brief", "brief_commit"))
-PULSE, HEART, DEADLINE, SNAPSHOTS, SNAPSHOT, MEMORY_SNAPSHOT = (STRUCTURES[name] for name in (
+PULSE, HEARTBEAT, DEADLINE, SNAPSHOTS, SNAPSHOT, MEMORY_SNAPSHOT = (STRUCTURES[name] for name in (
     "pulse", "heartbeat", "deadline", "snapshots", "snapshot", "memory_snapshot"))
 
 GUARDS, GUARD, GUARD_FIELD = (STRUCTURES[name] for name in ("guards", "guard_site", "guard_field"))
@@ -506,16 +506,16 @@ def read_stderr(file):
 # ---- §5.2, §7.4: pulse and snapshots ----
 
 def read_pulse(file):
-    """Hearts and deadlines in use; None without any."""
+    """Heartbeats and deadlines in use; None without any."""
     if 10 not in file.sections:
         return None
     block = file.block(10, 0, PULSE.size)
-    hearts = [block[PULSE.at("heartbeats") + HEART.size * i:] for i in range(16)]
+    heartbeats = [block[PULSE.at("heartbeats") + HEARTBEAT.size * i:] for i in range(16)]
     deadlines = [block[PULSE.at("deadlines") + DEADLINE.size * i:] for i in range(32)]
-    hearts = [HEART.pick(heart, "tid name beat_ns hang_ns") | {"paused": int(HEART.get(heart, "paused") == 1)}
-              for heart in hearts if HEART.get(heart, "tid")]
+    heartbeats = [HEARTBEAT.pick(heartbeat, "tid name beat_ns hang_ns") | {"paused": int(HEARTBEAT.get(heartbeat, "paused") == 1)}
+              for heartbeat in heartbeats if HEARTBEAT.get(heartbeat, "tid")]
     deadlines = [DEADLINE.pick(one, "name begun_ns near_ns limit_ms tid") for one in deadlines if DEADLINE.get(one, "number")]
-    return {"hearts": hearts, "deadlines": deadlines} if hearts or deadlines else None
+    return {"heartbeats": heartbeats, "deadlines": deadlines} if heartbeats or deadlines else None
 
 
 def read_snapshots(file, arch):

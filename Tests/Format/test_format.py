@@ -1022,9 +1022,9 @@ class Live(BothReaders):
 
     def test_every_field(self):
         said = self.both(self.made())
-        self.assertEqual([(heart["tid"], heart["paused"], heart["name"]) for heart in said["pulse"]["hearts"]],
+        self.assertEqual([(heartbeat["tid"], heartbeat["paused"], heartbeat["name"]) for heartbeat in said["pulse"]["heartbeats"]],
                          [(4711, 0, "player"), (4799, 1, "sixteen letters!"), (-1, 0, "\x1b[31m")])
-        self.assertEqual(said["pulse"]["hearts"][0]["hang_ns"], said["run"]["hang_ns"])
+        self.assertEqual(said["pulse"]["heartbeats"][0]["hang_ns"], said["run"]["hang_ns"])
         self.assertEqual([(one["name"], one["limit_ms"], one["near_ns"], one["tid"]) for one in said["pulse"]["deadlines"]],
                          [('upload "notes"', 30000, 3 * 10**10, 4713), ("nightly", 86400000, 0, 4744)])
         hang, deadline = said["snapshots"]

@@ -203,12 +203,12 @@ static void exercise_snapshot(lg_reader *reader, lg_snapshot_kind kind)
 
 static void exercise_pulse(lg_reader *reader)
 {
-    lg_heart_info heart;
+    lg_heartbeat_info heartbeat;
     lg_deadline_info deadline;
     lg_snapshot_info snapshot;
-    for (uint32_t i = 0; expected(lg_reader_heart(reader, i, &heart)) == LG_OK; i++) {
-        TERMINATED(heart.name);
-        PROMISE(i < LG_HEARTS_MAX && heart.tid && heart.paused <= 1);
+    for (uint32_t i = 0; expected(lg_reader_heartbeat(reader, i, &heartbeat)) == LG_OK; i++) {
+        TERMINATED(heartbeat.name);
+        PROMISE(i < LG_HEARTBEATS_MAX && heartbeat.tid && heartbeat.paused <= 1);
     }
     for (uint32_t i = 0; expected(lg_reader_deadline(reader, i, &deadline)) == LG_OK; i++) {
         TERMINATED(deadline.name);

@@ -17,7 +17,7 @@ import TestSupport
         }
         let report = try #require(try scene.runs().last)
         #expect(report.deadlines?.map(\.name) == ["upload"])
-        #expect(report.hearts?.map(\.isPaused) == [true])
+        #expect(report.heartbeats?.map(\.isPaused) == [true])
         let snapshot = try #require(report.snapshots?.first)
         #expect(snapshot.kind == .deadline && snapshot.name == "upload" && snapshot.resolvedNanoseconds == nil)
         #expect(snapshot.threads?.first?.stack != nil)

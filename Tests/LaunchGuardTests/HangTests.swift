@@ -32,7 +32,7 @@ import TestSupport
         let report = try #require(try scene.runs().last)
         #expect(report.verdict?.evidenceKind == .hangMark)
         let snapshot = try #require(report.snapshots?.first)
-        #expect(snapshot.kind == .hang && snapshot.threads?.first?.threadID == report.hearts?.first?.threadID)
+        #expect(snapshot.kind == .hang && snapshot.threads?.first?.threadID == report.heartbeats?.first?.threadID)
         return snapshot.takenNanoseconds - snapshot.sinceNanoseconds
     }
 }

@@ -19,7 +19,7 @@ final class Seen: Sendable {
     private let counts = Mutex((onMain: 0, elsewhere: 0, astray: 0))
     let beat = DispatchSemaphore(value: 0)
 
-    /// Jobs on the main thread, on the thread that has the heart where the main thread has none,
+    /// Jobs on the main thread, on the thread that has the heartbeat where the main thread has none,
     /// and on any other thread.
     var all: (onMain: Int, elsewhere: Int, astray: Int) { counts.withLock { $0 } }
 
@@ -71,7 +71,7 @@ func hang(_ session: Session, _ how: String) -> Never {
     session.watchMainActor()
     Thread.detachNewThread {
         // Served, with the watch begun.
-        expectWithin("the watch begins") { (try? Reader(path: session.runPath ?? "").run().hearts) != nil }
+        expectWithin("the watch begins") { (try? Reader(path: session.runPath ?? "").run().heartbeats) != nil }
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         Task { @MainActor in keepTheMainActorBusy() }

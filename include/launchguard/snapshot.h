@@ -10,14 +10,14 @@
 #include <launchguard/record.h>
 
 /** A thread with a heartbeat. */
-typedef struct lg_heart_info {
+typedef struct lg_heartbeat_info {
     int32_t tid;
     uint32_t paused;          /**< 1: the thread was waiting, and not watched */
     char name[17];            /**< of the thread, at its first heartbeat */
     uint64_t beat_ns;         /**< CLOCK_MONOTONIC of the last heartbeat */
     /** CLOCK_MONOTONIC of the last heartbeat before the hang; 0: no hang */
     uint64_t hang_ns;
-} lg_heart_info;
+} lg_heartbeat_info;
 
 /** A job with a deadline that had not ended. */
 typedef struct lg_deadline_info {
@@ -74,11 +74,11 @@ LG_BEGIN
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
-LG_API lg_status lg_reader_heart(lg_reader *reader, uint32_t index, lg_heart_info *ret_heart);
+LG_API lg_status lg_reader_heartbeat(lg_reader *reader, uint32_t index, lg_heartbeat_info *ret_heartbeat);
 
 /** One job with a deadline, from 0.
  *
- *  @return as lg_reader_heart().
+ *  @return as lg_reader_heartbeat().
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

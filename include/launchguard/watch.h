@@ -18,7 +18,7 @@
 #include <launchguard/session.h>
 
 /** Most threads with a heartbeat at a time, and most jobs with a deadline. */
-#define LG_HEARTS_MAX 16
+#define LG_HEARTBEATS_MAX 16
 #define LG_DEADLINES_MAX 32
 
 /** Memory in use when a callback of lg_memory_watch() is called. */
@@ -55,7 +55,7 @@ LG_BEGIN
  *  calling thread. A lost protection is reported in the ring log, once, as a warning. Flags that
  *  signal() drops when it saves and restores a handler are put back.
  *
- *  @return LG_OK; LG_ERR_LIMIT: LG_HEARTS_MAX other threads have heartbeats, and this thread is not
+ *  @return LG_OK; LG_ERR_LIMIT: LG_HEARTBEATS_MAX other threads have heartbeats, and this thread is not
  *          watched; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: with on_log, a thread.

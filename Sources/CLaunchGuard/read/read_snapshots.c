@@ -14,10 +14,10 @@ static lg_status read_pulse(const lg_reader *reader, struct lg__pulse *ret_pulse
     return lg__reader_block(reader, LG__SECTION_PULSE, 0, ret_pulse, sizeof *ret_pulse) ? LG_OK : LG_ERR_DAMAGED;
 }
 
-lg_status lg_reader_heart(lg_reader *reader, uint32_t index, lg_heart_info *ret_heart)
+lg_status lg_reader_heartbeat(lg_reader *reader, uint32_t index, lg_heartbeat_info *ret_heartbeat)
 {
     struct lg__pulse pulse;
-    if (!reader || !ret_heart)
+    if (!reader || !ret_heartbeat)
         return LG_ERR_ARGUMENT;
     lg_status status = read_pulse(reader, &pulse);
     if (status != LG_OK)
@@ -29,12 +29,12 @@ lg_status lg_reader_heart(lg_reader *reader, uint32_t index, lg_heart_info *ret_
         if (lg__reader_stable(reader, LG__SECTION_PULSE, offsetof(struct lg__pulse, heartbeats) + i * sizeof one, &one, sizeof one) &&
             atomic_load(&one.tid))
             from = &one;
-        memset(ret_heart, 0, sizeof *ret_heart);
-        ret_heart->tid = atomic_load(&from->tid);
-        ret_heart->paused = atomic_load(&from->paused) == 1;
-        lg__reader_text(ret_heart->name, sizeof ret_heart->name, from->name, sizeof from->name);
-        ret_heart->beat_ns = atomic_load(&from->beat_ns);
-        ret_heart->hang_ns = atomic_load(&from->hang_ns);
+        memset(ret_heartbeat, 0, sizeof *ret_heartbeat);
+        ret_heartbeat->tid = atomic_load(&from->tid);
+        ret_heartbeat->paused = atomic_load(&from->paused) == 1;
+        lg__reader_text(ret_heartbeat->name, sizeof ret_heartbeat->name, from->name, sizeof from->name);
+        ret_heartbeat->beat_ns = atomic_load(&from->beat_ns);
+        ret_heartbeat->hang_ns = atomic_load(&from->hang_ns);
         return LG_OK;
     }
     return LG_ERR_NOT_FOUND;

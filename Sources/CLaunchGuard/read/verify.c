@@ -216,17 +216,17 @@ static void verify_owners(lg_reader *reader, struct check *check)
 static void verify_pulse(lg_reader *reader, struct check *check)
 {
     char detail[160];
-    lg_heart_info heart;
+    lg_heartbeat_info heartbeat;
     lg_deadline_info deadline;
     uint32_t heartbeats = 0, deadlines = 0;
     if (!lg__reader_has_section(reader, LG__SECTION_PULSE))
         return; /* there was no space for it */
-    while (lg_reader_heart(reader, heartbeats, &heart) == LG_OK)
+    while (lg_reader_heartbeat(reader, heartbeats, &heartbeat) == LG_OK)
         heartbeats++;
     while (lg_reader_deadline(reader, deadlines, &deadline) == LG_OK)
         deadlines++;
     snprintf(detail, sizeof detail, "%u heartbeats, %u deadlines", heartbeats, deadlines);
-    lg_status status = lg_reader_heart(reader, heartbeats, &heart);
+    lg_status status = lg_reader_heartbeat(reader, heartbeats, &heartbeat);
     report_block(check, "pulse", status == LG_ERR_NOT_FOUND ? LG_OK : status, status == LG_ERR_NOT_FOUND ? detail : "bounds wrong");
 }
 

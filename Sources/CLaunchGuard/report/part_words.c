@@ -241,9 +241,9 @@ void lg__report_breadcrumbs(struct lg__report *report, const void *of)
 
 /* ---- heartbeats and deadlines ---- */
 
-#define OF lg_heart_info
+#define OF lg_heartbeat_info
 
-static const struct lg__field heart_fields[] = {
+static const struct lg__field heartbeat_fields[] = {
     FIELD(SIGNED, "threadID", tid, "", "The thread."),
     FIELD(TEXT_IF, "name", name, "", "Its name, at its first heartbeat."),
     FIELD(BOOL, "isPaused", paused, "", "Whether the thread was waiting, and not watched."),
@@ -251,7 +251,7 @@ static const struct lg__field heart_fields[] = {
     FIELD(NUMBER_IF, "hangSinceNanoseconds", hang_ns, "ns", "Its last heartbeat before the hang; left out: no hang."),
     LAST,
 };
-const struct lg__shape lg__shape_heart = { "heart", LG__SENTENCE("A thread with a heartbeat."), heart_fields };
+const struct lg__shape lg__shape_heartbeat = { "heartbeat", LG__SENTENCE("A thread with a heartbeat."), heartbeat_fields };
 
 #undef OF
 #define OF lg_deadline_info
@@ -268,17 +268,17 @@ const struct lg__shape lg__shape_deadline = { "deadline", LG__SENTENCE("A job wi
 
 #undef OF
 
-LG__READ(read_heart, lg_reader_heart, lg_heart_info)
+LG__READ(read_heartbeat, lg_reader_heartbeat, lg_heartbeat_info)
 LG__READ(read_deadline, lg_reader_deadline, lg_deadline_info)
 
-void lg__report_hearts(struct lg__report *report, const void *of)
+void lg__report_heartbeats(struct lg__report *report, const void *of)
 {
-    static const struct lg__items items = { &lg__shape_heart, "pulse", false, read_heart };
-    lg_heart_info heart;
+    static const struct lg__items items = { &lg__shape_heartbeat, "pulse", false, read_heartbeat };
+    lg_heartbeat_info heartbeat;
     if (lg__report_wants(report, LG_REPORT_PULSE))
-        lg__items_write(report, &items, of, 256, &heart);
+        lg__items_write(report, &items, of, 256, &heartbeat);
     else
-        lg__report_has(report, lg_reader_heart(report->reader, 0, &heart), "pulse");
+        lg__report_has(report, lg_reader_heartbeat(report->reader, 0, &heartbeat), "pulse");
 }
 
 void lg__report_deadlines(struct lg__report *report, const void *of)

@@ -86,7 +86,7 @@ void lg__report_read_log(struct lg__report *report);
 bool lg__report_hides(const struct lg__report *report, const char *key);
 void lg__report_annotations(struct lg__report *report, const void *of);
 void lg__report_breadcrumbs(struct lg__report *report, const void *of);
-void lg__report_hearts(struct lg__report *report, const void *of);
+void lg__report_heartbeats(struct lg__report *report, const void *of);
 void lg__report_deadlines(struct lg__report *report, const void *of);
 void lg__report_standard_error(struct lg__report *report, const void *of);
 

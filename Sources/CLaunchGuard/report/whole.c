@@ -19,7 +19,7 @@ static const struct lg__field run_fields[] = {
            "came."),
     MAY_BE("otherCrashes", lg__report_other_crashes, "[crash]", "", "All other crashes that the file holds, in the order in which they came."),
     MAY_BE("annotations", lg__report_annotations, "[annotation]", "", "Named values that the program set, by key."),
-    MAY_BE("hearts", lg__report_hearts, "[heart]", "", "Threads with a heartbeat."),
+    MAY_BE("heartbeats", lg__report_heartbeats, "[heartbeat]", "", "Threads with a heartbeat."),
     MAY_BE("deadlines", lg__report_deadlines, "[deadline]", "", "Jobs that had not ended."),
     MAY_BE("snapshots", lg__report_snapshots, "[snapshot]", "",
            "Stacks taken while the program lived: of the last hang, of the last job that was about to overrun its deadline, and of the first "

@@ -3,12 +3,12 @@ internal import LaunchGuardPlatform
 import Synchronization
 
 /// Watches something that has no thread of its own, by a thread that asks again and again whether
-/// it is served. The heart of this thread beats from the first answer on. Without an answer there
-/// is no heartbeat. The thread is detached: it does not keep the process alive.
+/// it is served. That thread has a heartbeat from the first answer on, and none without an answer.
+/// The thread is detached: it does not keep the process alive.
 @safe
 package final class Watch: Sendable {
-    /// The kind of answer: from a thread that has its own heart and beat with it, or from another
-    /// thread, for which the thread of the watch beats.
+    /// The kind of answer: from a thread that has a heartbeat of its own and sent it, or from another
+    /// thread, for which the thread of the watch sends one.
     enum Answer { case hasBeaten, hasNot, isOver }
 
     private let isOver = Atomic(false)
@@ -49,7 +49,7 @@ package final class Watch: Sendable {
         unsafe answers.deallocate()
     }
 
-    /// The thread ends, and its heart with it.
+    /// The thread ends, and its heartbeat with it.
     package func end() {
         isOver.store(true, ordering: .releasing)
         unsafe lg_shim_semaphore_post(answers)

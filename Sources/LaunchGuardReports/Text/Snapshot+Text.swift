@@ -66,12 +66,12 @@ extension RunReport {
             guard let start = identity?.monotonicNanoseconds, time >= start else { return "before the start" }
             return "\((time - start).durationText) after the start"
         }
-        guard hearts != nil || deadlines != nil else { return }
+        guard heartbeats != nil || deadlines != nil else { return }
         writer.heading("run loops and jobs")
-        for heart in hearts ?? [] {
-            let beat = "last heartbeat \(since(heart.lastBeatNanoseconds))"
-            let state = heart.hangSinceNanoseconds != nil ? ": it hung" : heart.isPaused ? ", then it waited" : ""
-            writer.line("  \(thread(heart.threadID, heart.name)): \(beat)\(state)", heart.hangSinceNanoseconds != nil ? .red : .plain)
+        for heartbeat in heartbeats ?? [] {
+            let beat = "last heartbeat \(since(heartbeat.lastBeatNanoseconds))"
+            let state = heartbeat.hangSinceNanoseconds != nil ? ": it hung" : heartbeat.isPaused ? ", then it waited" : ""
+            writer.line("  \(thread(heartbeat.threadID, heartbeat.name)): \(beat)\(state)", heartbeat.hangSinceNanoseconds != nil ? .red : .plain)
         }
         for job in deadlines ?? [] {
             let state = job.nearNanoseconds.map { ", near it \(since($0))" } ?? ""

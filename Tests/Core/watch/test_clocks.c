@@ -1,5 +1,5 @@
 /* The time that counts: neither the time in which a program was stopped nor the time of a hold; and
- * a heart without beats is no life. */
+ * a heartbeat without beats is no life. */
 #include "scripted_life.h"
 
 #include <pthread.h>
@@ -328,7 +328,7 @@ static void test_finish(void **state)
     assert_int_equal(stored().streak, 1);
 }
 
-/* ---- the heart ---- */
+/* ---- the heartbeat ---- */
 
 static void lives_without_heartbeat(lg_launch *launch)
 {
@@ -337,7 +337,7 @@ static void lives_without_heartbeat(lg_launch *launch)
     tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
 }
 
-static void heart_beats_again(lg_launch *launch)
+static void beats_again(lg_launch *launch)
 {
     lives_without_heartbeat(launch);
     while (lg_launch_get_status(launch) != LG_LAUNCH_NORMAL) {
@@ -420,7 +420,7 @@ static void test_heartbeat(void **state)
 #define HEART .options.heartbeat_ms = 100, .options.window_ms = 150
     lives(LIFE(HEART, .then = lives_without_heartbeat, .after = KILL), KILLED, HEALTHY "checking;");
     assert_true(hang_mark() > 0);
-    lives(LIFE(HEART, .then = heart_beats_again, .after = KILL), KILLED, "checking;report 1;a;b;checking;normal;lives;");
+    lives(LIFE(HEART, .then = beats_again, .after = KILL), KILLED, "checking;report 1;a;b;checking;normal;lives;");
     assert_int_equal(last_of_timeline().verdict.end, LG_END_HANG);
     assert_int_equal(hang_mark(), 0);
     account();

@@ -159,7 +159,7 @@ static void test_hang_and_kill(void **state)
         lg_reader *reader = newest_run();
         lg_snapshot_info snapshot;
         lg_run_info run;
-        lg_heart_info heart;
+        lg_heartbeat_info heartbeat;
         assert_int_equal(lg_reader_run(reader, &run), LG_OK);
         assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot), LG_OK);
         assert_int_equal(snapshot.tid, run.pid);
@@ -174,12 +174,12 @@ static void test_hang_and_kill(void **state)
         lg_register value;
         assert_int_equal(lg_reader_snapshot_register(reader, LG_SNAPSHOT_HANG, 0, 0, &value), LG_OK);
         assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_DEADLINE, &snapshot), LG_ERR_NOT_FOUND);
-        assert_int_equal(lg_reader_heart(reader, 0, &heart), LG_OK);
-        assert_int_equal(heart.tid, run.pid);
-        assert_string_equal(heart.name, "player");
-        assert_int_equal(heart.hang_ns, run.hang_ns);
-        assert_int_equal(heart.beat_ns, run.hang_ns);
-        assert_int_equal(lg_reader_heart(reader, 1, &heart), LG_ERR_NOT_FOUND);
+        assert_int_equal(lg_reader_heartbeat(reader, 0, &heartbeat), LG_OK);
+        assert_int_equal(heartbeat.tid, run.pid);
+        assert_string_equal(heartbeat.name, "player");
+        assert_int_equal(heartbeat.hang_ns, run.hang_ns);
+        assert_int_equal(heartbeat.beat_ns, run.hang_ns);
+        assert_int_equal(lg_reader_heartbeat(reader, 1, &heartbeat), LG_ERR_NOT_FOUND);
         assert_true(said("main thread \"player\""));
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
@@ -400,7 +400,7 @@ static void test_no_hang_under_a_debugger(void **state)
     assert_true(snapshot.taken_ns >= *let_go_ns);
 }
 
-/* ---- several hearts ---- */
+/* ---- several heartbeats ---- */
 
 static _Atomic int32_t hanging_tid;
 
@@ -432,8 +432,8 @@ static void body_one_of_two_hangs(void *argument)
     if (newest_info().hang_ns)
         _exit(2);
     lg_reader *reader = newest_run();
-    lg_heart_info heart;
-    if (lg_reader_heart(reader, 1, &heart) != LG_ERR_NOT_FOUND || lg_reader_heart(reader, 0, &heart) != LG_OK || heart.tid != getpid())
+    lg_heartbeat_info heartbeat;
+    if (lg_reader_heartbeat(reader, 1, &heartbeat) != LG_ERR_NOT_FOUND || lg_reader_heartbeat(reader, 0, &heartbeat) != LG_OK || heartbeat.tid != getpid())
         _exit(3);
     thread_of(reader, hanging_tid, true);
     thread_of(reader, getpid(), false);
@@ -490,26 +490,26 @@ static void *beat_and_wait(void *argument)
 static void body_too_many(void *argument)
 {
     (void)argument;
-    pthread_t threads[LG_HEARTS_MAX];
-    lg_heart_info heart;
+    pthread_t threads[LG_HEARTBEATS_MAX];
+    lg_heartbeat_info heartbeat;
     start(LONG_MS, LONG_MS, 0);
     for (int round = 0; round < 3; round++) {
-        pthread_barrier_init(&barrier, NULL, LG_HEARTS_MAX + 1);
-        for (int i = 0; i < LG_HEARTS_MAX; i++)
+        pthread_barrier_init(&barrier, NULL, LG_HEARTBEATS_MAX + 1);
+        for (int i = 0; i < LG_HEARTBEATS_MAX; i++)
             pthread_create(&threads[i], NULL, beat_and_wait, NULL);
         pthread_barrier_wait(&barrier);
         lg_reader *reader = newest_run();
         if (lg_heartbeat(session) != LG_ERR_LIMIT || lg_heartbeat_pause(session) != LG_OK ||
-            lg_reader_heart(reader, LG_HEARTS_MAX - 1, &heart) != LG_OK || !heart.paused)
+            lg_reader_heartbeat(reader, LG_HEARTBEATS_MAX - 1, &heartbeat) != LG_OK || !heartbeat.paused)
             _exit(1);
         pthread_barrier_wait(&barrier);
-        for (int i = 0; i < LG_HEARTS_MAX; i++) {
+        for (int i = 0; i < LG_HEARTBEATS_MAX; i++) {
             void *status;
             pthread_join(threads[i], &status);
             if (status != (void *)LG_OK)
                 _exit(2);
         }
-        if (lg_reader_heart(reader, 0, &heart) != LG_ERR_NOT_FOUND)
+        if (lg_reader_heartbeat(reader, 0, &heartbeat) != LG_ERR_NOT_FOUND)
             _exit(3);
         lg_reader_close(reader);
     }
@@ -546,12 +546,12 @@ static void *be_killed_alone(void *argument)
 static void body_thread_is_killed(void *argument)
 {
     (void)argument;
-    lg_heart_info heart;
+    lg_heartbeat_info heartbeat;
     start(LONG_MS, THRESHOLD_MS, 0);
     in_thread(be_killed_alone, NULL);
     wait_until(said("the kernel ended thread"));
     lg_reader *reader = newest_run();
-    if (newest_info().hang_ns || lg_reader_heart(reader, 0, &heart) != LG_ERR_NOT_FOUND)
+    if (newest_info().hang_ns || lg_reader_heartbeat(reader, 0, &heartbeat) != LG_ERR_NOT_FOUND)
         _exit(2);
     lg_reader_close(reader);
 }
@@ -568,7 +568,7 @@ static void test_thread_killed_by_the_kernel(void **state)
     assert_false(said("it hangs"));
 }
 
-/* A thread ends just when it is looked at, and another gets its heart. */
+/* A thread ends just when it is looked at, and another gets its heartbeat. */
 static pthread_t ends;
 static _Atomic int turn;
 
@@ -601,7 +601,7 @@ static void hook_ends(const char *point)
 static void body_ends_when_looked_at(void *argument)
 {
     (void)argument;
-    lg_heart_info heart;
+    lg_heartbeat_info heartbeat;
     start(LONG_MS, THRESHOLD_MS, 0);
     lg__fault_hook = hook_ends;
     if (pthread_create(&ends, NULL, beat_and_end, NULL) != 0)
@@ -611,13 +611,13 @@ static void body_ends_when_looked_at(void *argument)
     in_thread(beat_and_pause, NULL);
     wait_until(turn == 2);
     turn = 3;
-    /* The next heart that the watch looks at shows that it is past the first. */
+    /* The next heartbeat that the watch looks at shows that it is past the first. */
     lg_heartbeat(session);
     in_thread(call_back_when_hanging, NULL);
     hang_here();
     lg_heartbeat_pause(session);
     lg_reader *reader = newest_run();
-    _exit(said("the kernel ended thread") ? 1 : lg_reader_heart(reader, 0, &heart) != LG_OK || !heart.paused ? 2 : lg_reader_heart(reader, 1, &heart) != LG_OK ? 3 : 0);
+    _exit(said("the kernel ended thread") ? 1 : lg_reader_heartbeat(reader, 0, &heartbeat) != LG_OK || !heartbeat.paused ? 2 : lg_reader_heartbeat(reader, 1, &heartbeat) != LG_OK ? 3 : 0);
 }
 
 static void test_ends_when_looked_at(void **state)

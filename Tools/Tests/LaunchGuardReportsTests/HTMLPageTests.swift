@@ -153,7 +153,7 @@ import Testing
         #expect(known.contains("Time before the last breadcrumb") && !known.contains(#"<li class="end">"#) && !known.contains("−0.000"))
         #expect(page(try Sample.crash()).contains(#"<li class="end"><span class="when">0</span><span>The crash</span></li>"#))
         run.identity?.announcement = nil
-        run.hearts = [.init(threadID: 1, isPaused: false, lastBeatNanoseconds: last.monotonicNanoseconds + 5_000_000)]
+        run.heartbeats = [.init(threadID: 1, isPaused: false, lastBeatNanoseconds: last.monotonicNanoseconds + 5_000_000)]
         #expect(page(run).contains(#"<li class="end"><span class="when">0</span><span>The last sign of life</span></li>"#))
     }
 

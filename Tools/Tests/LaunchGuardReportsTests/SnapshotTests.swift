@@ -10,9 +10,9 @@ import Testing
 
     @Test func everyPartIsRead() throws {
         let report = try Reader(path: Self.path).run()
-        #expect(report.hearts?.map(\.threadID) == [4711, 4799, -1])
-        #expect(report.hearts?.map(\.isPaused) == [false, true, false])
-        #expect(report.hearts?[0].hangSinceNanoseconds == report.identity?.hangSinceNanoseconds)
+        #expect(report.heartbeats?.map(\.threadID) == [4711, 4799, -1])
+        #expect(report.heartbeats?.map(\.isPaused) == [false, true, false])
+        #expect(report.heartbeats?[0].hangSinceNanoseconds == report.identity?.hangSinceNanoseconds)
         #expect(report.deadlines?.map(\.name) == ["upload \"notes\"", "nightly"])
         #expect(report.deadlines?.map(\.nearNanoseconds) == [30_000_000_000, nil])
         #expect(report.deadlines?[1].limitMilliseconds == 86_400_000)
@@ -71,7 +71,7 @@ import Testing
         #expect(Array(lines[(job + 1)...(job + 2)]) == ["  it was over after 28.000 s", "  thread 4713 \"uploader\", which began the job"])
     }
 
-    /// Named by a heart, by a snapshot alone, and by neither.
+    /// Named by a heartbeat, by a snapshot alone, and by neither.
     @Test func theHeadlineNamesTheHangingThreadItsPlaceAndItsTime() throws {
         var report = try Reader(path: Self.path).run()
         report.breadcrumbs = nil
@@ -79,7 +79,7 @@ import Testing
         report.identity?.cpuLimit = nil
         report.identity?.memoryPressure = nil
         report.deadlines = nil
-        report.hearts = report.hearts.map { Array($0.prefix(1)) }
+        report.heartbeats = report.heartbeats.map { Array($0.prefix(1)) }
         report.snapshots?.removeLast()
         report.verdict = Verdict(end: .hang, evidence: "-", evidenceKind: .hangMark)
         let end = "; the last heartbeat came 4.000 s after the start"
@@ -93,11 +93,11 @@ import Testing
         report.snapshots?[0].threads?[1].stack?.frames[0].symbols = [.init(name: "another")]
         #expect(report.headline == "hung: its main thread stood still in decode() for at least 2.000 s, until it was killed" + end)
         report.identity?.processID = 1
-        report.hearts?[0].name = "main actor"
+        report.heartbeats?[0].name = "main actor"
         report.snapshots?[0].threads?[0].name = "main actor"
         #expect(report.headline == "hung: its main actor stood still for at least 2.000 s, until it was killed" + end)
         #expect(text { report.write(to: &$0) }.contains("the thread that blocks its main actor is one of the other threads; the first thread waits for it"))
-        report.hearts = nil
+        report.heartbeats = nil
         report.snapshots?[0].name = nil
         #expect(report.headline.hasPrefix("hung: its thread 4711 stood still for at least"))
         report.snapshots?[0].sinceNanoseconds += 1
@@ -112,7 +112,7 @@ import Testing
         report.identity?.termination = nil
         report.identity?.cpuLimit = nil
         report.identity?.memoryPressure = nil
-        report.hearts = nil
+        report.heartbeats = nil
         report.snapshots = nil
         report.verdict = Verdict(end: .killed, evidence: "-", evidenceKind: .deadline)
         #expect(report.headline == "killed: its job \"upload \"notes\"\" had not ended after 27.000 s, with a deadline of 30.000 s")
@@ -135,7 +135,7 @@ import Testing
     @Test func nothingReachesTheTerminalAsItIs() throws {
         let evil = "\u{1B}]0;owned\u{07}\n\u{202E}"
         var report = try Reader(path: Self.path).run()
-        report.hearts?[0].name = evil
+        report.heartbeats?[0].name = evil
         report.deadlines?[0].name = evil
         report.snapshots?[0].threadCounts?.listProblem = evil
         report.snapshots?[0].threads?[0].name = evil

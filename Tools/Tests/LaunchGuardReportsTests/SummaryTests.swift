@@ -17,7 +17,7 @@ import Testing
         report.breadcrumbs = nil
         report.annotations = nil
         report.standardError = nil
-        report.hearts = nil
+        report.heartbeats = nil
         report.deadlines = nil
         #expect(report.fingerprint?.count == 32)
         report.fingerprint = nil
