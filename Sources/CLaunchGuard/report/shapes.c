@@ -6,8 +6,7 @@
     X(run_note) X(system) X(verdict) X(context) X(module) X(crash) X(message) X(register) X(stack) X(frame) X(thread)   \
     X(thread_counts) X(note) X(resource) X(bytes) X(stretch) X(map) X(mapping) X(annotation) X(log) X(breadcrumb)       \
     X(field) X(heartbeat) X(deadline) X(snapshot) X(guards) X(site) X(stderr) X(signal) X(problem) X(ledger)            \
-    X(start_faults) X(ledger_context) X(rung) X(suspect) X(entry) X(events) X(end) X(evidence) X(announcement) X(phase) \
-    X(finish) X(stage) X(source) X(method) X(how) X(note_kind) X(kind) X(guard_class) X(guard_action) X(event) X(level)
+    X(start_faults) X(ledger_context) X(rung) X(suspect) X(entry) X(events)
 
 #define DECLARE(name) extern const struct lg__shape lg__shape_##name;
 SHAPES(DECLARE)
