@@ -15,8 +15,8 @@ extension Session {
     ///   toolkit, the heartbeat is the main thread's own, and a hang has its stack.
     /// - In a program whose `main` is asynchronous, or that calls `dispatchMain()`, the main thread
     ///   sleeps for good on Linux, and threads of the pool take turns with the queue. The heartbeat
-    ///   is then that of a thread named "main actor", which waits for the job. The thread that blocks
-    ///   the queue is among the stacks of all threads.
+    ///   is then that of a thread named "main actor", which waits for the job. The thread that
+    ///   blocks the queue is among the stacks of all threads.
     ///
     /// A main thread that serves the queue for a while and then never again, because it went on to
     /// other work, cannot be distinguished from a hang. The watch does not keep the process alive.

@@ -2,7 +2,7 @@
 it does nothing, and returns what its documentation allows for that.
 
 test_shell.py checks the file; test_shell.py --write makes it. A function that does more is written
-by hand in another file of the folder, or in the shell of the typed guards, and is then left out here.
+by hand in another file of the folder, or in the shell of the typed guards, and is left out here.
 """
 import pathlib
 import re

@@ -4,7 +4,7 @@ import LaunchGuardReports
 import Testing
 import TestSupport
 
-/// The thread with the heartbeat of the main actor, in programs of their own, as a test does not own
+/// The thread with the heartbeat of the main actor, in programs of their own: a test does not own
 /// the main thread.
 @Suite struct WatchTests {
     @Test(arguments: ["dispatch", "runloop", "unserved", "blocked"])

@@ -19,8 +19,8 @@ final class Seen: Sendable {
     private let counts = Mutex((onMain: 0, elsewhere: 0, astray: 0))
     let beat = DispatchSemaphore(value: 0)
 
-    /// Jobs on the main thread, on the thread that has the heartbeat where the main thread has none,
-    /// and on any other thread.
+    /// Jobs on the main thread, on the thread that has the heartbeat where the main thread has
+    /// none, and on any other thread.
     var all: (onMain: Int, elsewhere: Int, astray: Int) { counts.withLock { $0 } }
 
     func take() -> Bool {

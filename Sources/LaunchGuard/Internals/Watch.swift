@@ -7,8 +7,8 @@ import Synchronization
 /// The thread is detached: it does not keep the process alive.
 @safe
 package final class Watch: Sendable {
-    /// The kind of answer: from a thread that has a heartbeat of its own and sent it, or from another
-    /// thread, for which the thread of the watch sends one.
+    /// The kind of answer: from a thread that has a heartbeat of its own and sent it, or from
+    /// another thread, for which the thread of the watch sends one.
     enum Answer { case hasBeaten, hasNot, isOver }
 
     private let isOver = Atomic(false)

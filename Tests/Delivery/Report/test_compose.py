@@ -163,7 +163,8 @@ class Compose(unittest.TestCase):
         self.assertEqual([frame["module"] for frame in frames if "start" not in frame and frame["module"] == "report-secrets"], [])
         self.assertIn("start", frames[-1])
         self.assertTrue(0 < have < FRAMES_MAX <= there_are, f"{have} of {there_are} frames")
-        # Characters that take six bytes each leave room for none, for one on a machine without an id.
+        # Characters that take six bytes each leave room for none; on a machine without an id, for
+        # one.
         state = os.path.join(self.folder, "longer")
         subprocess.run([SECRETS, state, "longer"], capture_output=True, timeout=60, check=False)
         (path,) = glob.glob(os.path.join(state, "**/*.lgrun"), recursive=True)
