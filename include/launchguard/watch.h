@@ -55,8 +55,8 @@ LG_BEGIN
  *  calling thread. A lost protection is reported in the ring log, once, as a warning. Flags that
  *  signal() drops when it saves and restores a handler are put back.
  *
- *  @return LG_OK; LG_ERR_LIMIT: LG_HEARTBEATS_MAX other threads have heartbeats, and this thread is not
- *          watched; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_LIMIT: LG_HEARTBEATS_MAX other threads have heartbeats, and this thread is
+ *          not watched; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: with on_log, a thread.
  *  Durable: survives the process at once.
