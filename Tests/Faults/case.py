@@ -56,7 +56,7 @@ class Dump:
 
 def read_names(header, prefix):
     """Names by number, from a table of a public header."""
-    table = re.findall(r"X\(%s\w+, (\d+), \"([^\"]+)\"\)" % prefix, header.read_text())
+    table = re.findall(r"X\(%s\w+, (\d+), \"([^\"]+)\"[,)]" % prefix, header.read_text())
     return {int(number): name for number, name in table}
 
 
