@@ -16,7 +16,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-HEADERS = HERE.parents[1] / "include"
+ROOT = HERE.parents[1]
+HEADERS = ROOT / "include"
 # Private structures: those whose files have the name of a public header are dropped by their names;
 # those that programs have handles of are not compared.
 DROPPED = "[suppress_type]\n  name_regexp = ^lg__\n  drop = yes\n"
@@ -39,8 +40,8 @@ def write(library, to):
     if run(DROPPED, "abidw", "--headers-dir", HEADERS, "--drop-private-types", "--exported-interfaces-only", "--no-show-locs", "--no-corpus-path",
            "--no-comp-dir-path", "--no-elf-needed", "--no-write-default-sizes", "--out-file", to, library):
         sys.exit("abidw failed")
-    # as small as can be: the indentation says nothing
-    to.write_text("".join(line.lstrip().replace(" visibility='default'", "") for line in to.read_text().splitlines(True)))
+    # The same from every checkout, and as small as can be: the indentation says nothing.
+    to.write_text("".join(line.lstrip().replace(" visibility='default'", "").replace(f"path='{ROOT}/", "path='") for line in to.read_text().splitlines(True)))
 
 
 def has_changed(library):
@@ -65,7 +66,7 @@ def main(arguments):
             write(library, dump(library))
         return 0
     if any([has_changed(library) for library in arguments]):
-        print("Where the change is meant: python3 -B Tests/ABI/test_abi.py --write", *(os.path.relpath(library, HERE.parents[1]) for library in arguments))
+        print("Where the change is meant: python3 -B Tests/ABI/test_abi.py --write", *(os.path.relpath(library, ROOT) for library in arguments))
         return 1
     return 0
 
