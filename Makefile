@@ -32,6 +32,7 @@ long: export LAUNCHGUARD_SEED := $(or $(LAUNCHGUARD_SEED),$(shell od -An -N4 -tu
 
 CMAKE_BUILD = cmake --preset $(1) $(3) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
 	cmake --build build/$(1) -j $(JOBS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+WITH_SWIFT = -DLAUNCHGUARD_SWIFT="$$(command -v '$(SWIFT)')"
 SWIFT_BUILD = $(SWIFT) build -j $(JOBS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 # As a program is shipped: optimised, with the Swift libraries inside.
 RELEASE = --package-path Tools -c release --static-swift-stdlib --product launchguard-faults
@@ -47,7 +48,7 @@ packages:
 
 core: packages
 	@echo "Building the core"
-	@$(call CMAKE_BUILD,gcc)
+	@$(call CMAKE_BUILD,gcc,,$(WITH_SWIFT))
 
 swift: packages
 	@echo "Building the Swift modules and the tool (the first time takes a minute or two)"
@@ -65,14 +66,14 @@ AGENT = $$(ls build/gcc/Sources/launchguard-agent/launchguard-agent 2>/dev/null)
 
 demo-programs: packages
 	@echo "Building the core"
-	@$(call CMAKE_BUILD,gcc,--target demo-programs)
+	@$(call CMAKE_BUILD,gcc,--target demo-programs,$(WITH_SWIFT))
 
 demo: demo-programs swift
 	@TOOL=Tools/.build/debug/launchguard NOTES=Tools/.build/debug/notes-swift AGENT=$(AGENT) Examples/demo.sh
 	@TOOL=Tools/.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes AGENT=$(AGENT) Examples/demo.sh --quiet
 
 check: packages
-	@$(call CMAKE_BUILD,gcc,--target check-programs)
+	@$(call CMAKE_BUILD,gcc,--target check-programs,$(WITH_SWIFT))
 	scripts/run-tests build/gcc -L '^check$$'
 
 test: core swift-tests
@@ -80,7 +81,7 @@ test: core swift-tests
 
 long: core swift-tests
 	@scripts/install-packages long
-	@$(call CMAKE_BUILD,gcc,--target benchmarks)
+	@$(call CMAKE_BUILD,gcc,--target benchmarks,$(WITH_SWIFT))
 	@echo "LAUNCHGUARD_SEED=$$LAUNCHGUARD_SEED make long draws the same again"
 	scripts/run-tests build/gcc
 
@@ -95,7 +96,7 @@ docs: packages
 bench: packages
 	@scripts/install-packages peers
 	@echo "Building the core with gcc, and the peers"
-	@$(call CMAKE_BUILD,gcc,--target all benchmarks)
+	@$(call CMAKE_BUILD,gcc,--target all benchmarks,$(WITH_SWIFT))
 	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
 	@(for product in bench-log-swift bench-guards-swift launchguard launchguard-fleet; do $(SWIFT) build -j $(JOBS) --package-path Tools -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
@@ -104,7 +105,7 @@ install:
 	@scripts/install-packages build
 	@mkdir -p build
 	@echo "Building all that is installed (the tool takes some minutes the first time)"
-	@$(call CMAKE_BUILD,release,,-DLAUNCHGUARD_TOOL=$(TOOL) $(if $(filter-out swift,$(SWIFT)),-DLAUNCHGUARD_SWIFT='$(SWIFT)') -DCMAKE_INSTALL_PREFIX="$$(realpath -ms '$(PREFIX)')")
+	@$(call CMAKE_BUILD,release,,-DLAUNCHGUARD_TOOL=$(TOOL) $(WITH_SWIFT) -DCMAKE_INSTALL_PREFIX="$$(realpath -ms '$(PREFIX)')")
 	@DESTDIR='$(DESTDIR)' scripts/install-tree install build/release '$(PREFIX)'
 
 deb:
