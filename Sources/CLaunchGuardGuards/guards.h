@@ -1,6 +1,6 @@
 /* The typed guards, a library of their own: liblaunchguard-guards. They find a fault before it
- * happens, and ask lg_guard_claim() about it. Of the core they use the public functions and
- * guard/hook.h, and no signal handler knows them.
+ * happens, and ask lg_guard_claim() about it. They use the core's public functions and
+ * guard/hook.h alone, and no signal handler knows them.
  *
  * One file a guard; they stand on lock.c and on the stubs of the CPU. */
 #ifndef LG_GUARDS_H

@@ -33,8 +33,8 @@ extension FixedWidthInteger {
         return survivesArithmetic(left, "*", right) ? ((left < 0) == (right < 0) ? .max : .min) : left * right
     }
 
-    /// The quotient. Of a division by zero: 0, and of the least value by -1: the greatest value,
-    /// where the fault is survived; else what `/` does, which ends the program.
+    /// The quotient. Where the fault is survived, a division by zero makes 0, and the least value
+    /// by -1 the greatest value; else `/` ends the program.
     @_transparent
     public static func /? (left: Self, right: Self) -> Self {
         let (quotient, isOver) = left.dividedReportingOverflow(by: right)
@@ -42,8 +42,8 @@ extension FixedWidthInteger {
         return survivesArithmetic(left, "/", right) ? (right == 0 ? 0 : .max) : left / right
     }
 
-    /// The remainder of a division. Of one by zero, and of the least value by -1: 0 where the fault
-    /// is survived, else what `%` does, which ends the program.
+    /// The remainder of a division. A division by zero, and the least value by -1, make 0 where
+    /// the fault is survived; else `%` ends the program.
     @_transparent
     public static func %? (left: Self, right: Self) -> Self {
         let (remainder, isOver) = left.remainderReportingOverflow(dividingBy: right)

@@ -65,8 +65,8 @@ public final class Observers<Event>: Sendable {
     ///   - owner: not kept alive. Its end removes it with the next event, and is then a fault: an
     ///     owner removes itself, at the latest in its `deinit`.
     ///   - handler: gets the owner and the event; it should not capture the owner.
-    /// - Returns: a name for the observer. Of an owner that is already there, and stays as it is,
-    ///   the name that it has.
+    /// - Returns: a name for the observer. An owner that is already there stays as it is, and keeps
+    ///   its name.
     @inline(never)
     @discardableResult
     public func add<Owner: AnyObject & Sendable>(_ owner: Owner, _ handler: @escaping @Sendable (Owner, Event) -> Void) -> Token {
@@ -84,8 +84,8 @@ public final class Observers<Event>: Sendable {
     }
 
     /// Remove the observer of an owner. The owner may be in its `deinit`, where no other thread
-    /// posts meanwhile: an event of that moment finds the owner gone. Of an owner that was added
-    /// more than once, unguarded, the last observer is removed.
+    /// posts meanwhile: an event of that moment finds the owner gone. Where an owner was
+    /// added more than once, unguarded, the last observer is removed.
     @inline(never)
     public func remove(_ owner: some AnyObject) {
         let site = unsafe Site(lg_shim_call_site()), identity = ObjectIdentifier(owner)

@@ -1,8 +1,7 @@
 extension RandomAccessCollection where Index == Int {
-    /// The elements of a range. Of a range that is not wholly inside: those elements that there
-    /// are where the fault is survived, else what the collection's own subscript does, which ends
-    /// the program. A side that the range leaves open is no fault, as long as the other one is
-    /// inside.
+    /// The elements of a range. A range that is not wholly inside has those elements that there are
+    /// where the fault is survived; else the collection's own subscript ends the program. A side
+    /// that the range leaves open is no fault, as long as the other one is inside.
     @inlinable
     public subscript(clamped range: some RangeExpression<Int>) -> SubSequence {
         @_transparent get {

@@ -1,6 +1,6 @@
 extension RangeReplaceableCollection where Self: RandomAccessCollection {
-    /// Remove the last element. Of an empty collection: `nil` where the fault is survived, else
-    /// what `removeLast()` does, which ends the program.
+    /// Remove the last element. An empty collection answers `nil` where the fault is survived;
+    /// else `removeLast()` ends the program.
     @_transparent @discardableResult
     public mutating func popGuarded() -> Element? {
         if _fastPath(!isEmpty) { return removeLast() }

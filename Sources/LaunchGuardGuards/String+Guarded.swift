@@ -9,9 +9,9 @@ extension StringProtocol {
         }
     }
 
-    /// The characters of a range of offsets. Of a range that is not wholly inside: those characters
-    /// that there are where the fault is survived, else what `self[index(…)..<index(…)]` does,
-    /// which ends the program. The offsets are counted from the start, at each call.
+    /// The characters of a range of offsets. A range that is not wholly inside has those characters
+    /// that there are where the fault is survived; else `self[index(…)..<index(…)]` ends the
+    /// program. The offsets are counted from the start, at each call.
     public subscript(guarded offsets: some RangeExpression<Int>) -> SubSequence {
         @_transparent get {
             let asked = offsets.relative(to: EveryInt())
@@ -29,8 +29,8 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The text of a string of C, repaired where it is not valid. Of a null pointer: "" where the
-    /// fault is survived, else what `String(cString: pointer!)` does, which ends the program.
+    /// The text of a string of C, repaired where it is not valid. A null pointer makes "" where the
+    /// fault is survived; else `String(cString: pointer!)` ends the program.
     @_transparent @unsafe
     public init(guarded pointer: UnsafePointer<CChar>?) {
         if let pointer = unsafe pointer { self = unsafe String(cString: pointer) } else {
@@ -38,9 +38,9 @@ extension String {
         }
     }
 
-    /// The text of bytes that must be valid UTF-8. Of others: the text with U+FFFD in the place of
-    /// what is not valid where the fault is survived, else what
-    /// `String(validating: bytes, as: UTF8.self)!` does, which ends the program.
+    /// The text of bytes that must be valid UTF-8. Others make a text with U+FFFD in the place of
+    /// what is not valid where the fault is survived; else
+    /// `String(validating: bytes, as: UTF8.self)!` ends the program.
     @_transparent
     public init(guardedUTF8 bytes: some Collection<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self) { self = text } else {

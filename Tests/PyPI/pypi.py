@@ -12,7 +12,7 @@ LIMIT_S = 300
 
 def install(folder, *names):
     """The Python that has these packages, in an environment of their own in the folder, and None;
-    or None, and why there is none. Of several callers at once, one installs."""
+    or None, and why there is none. Where several callers ask at once, one installs."""
     folder = pathlib.Path(folder)
     python, mark = folder / "bin/python", folder / "installed"
     wanted = [f"{name}=={VERSIONS[name]}" for name in names]

@@ -116,8 +116,8 @@ typedef struct lg_guard_event {
     size_t frame_count;
 } lg_guard_event;
 
-/** Called for events, on a thread of LaunchGuard that may block. Of one site it gets the first
- *  event at once, and later ones at most once a second, with their count. It may call any function
+/** Called for events, on a thread of LaunchGuard that may block. It gets the first event of
+ *  a site at once, and later ones at most once a second, with their count. It may call any function
  *  of LaunchGuard, lg_guard_stop() included. A crash in it is a crash of the program. Calls never
  *  overlap. lg_stop() reports the events that are left on the thread that calls it, unless another
  *  call of on_event lasts longer than 0.2 s.

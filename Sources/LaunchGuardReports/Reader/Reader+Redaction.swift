@@ -1,8 +1,8 @@
 internal import CLaunchGuard
 
 extension Reader {
-    /// Which keys are redacted now. Of a living process it is to be asked after what it is applied
-    /// to, not before: a key may be redacted and used in between.
+    /// Which keys are redacted now. In a living process, ask after reading what it is applied to,
+    /// not before: a key may be redacted and used in between.
     func redaction() -> Redaction {
         var keys: Set<String> = []
         var annotation = lg_annotation()

@@ -49,8 +49,8 @@ static void cut_file(const char *path, enum size size)
         _exit(96);
 }
 
-/* A segment that no one writes becomes one of another file, with the same bytes. Of the executable
- * the first alone: it has headers and tables, and not what runs. */
+/* A segment that no one writes becomes one of another file, with the same bytes. In the
+ * executable only the first does: it has headers and tables, and not what runs. */
 static void remap(const ElfW(Phdr) *header, uint64_t bias, int file)
 {
     const uint64_t start = (bias + header->p_vaddr) & ~(uint64_t)(PAGE - 1), end = (bias + header->p_vaddr + header->p_filesz + PAGE - 1) & ~(uint64_t)(PAGE - 1);

@@ -1,5 +1,5 @@
-/// A function at an address of a file, and where in its source. Of several at one address, the
-/// innermost inlined one comes first and the function proper last.
+/// A function at an address of a file, and where in its source. Where several have one address,
+/// the innermost inlined one comes first and the function proper last.
 struct Location: Hashable, Sendable {
     /// As the linker knows it.
     var name: String?

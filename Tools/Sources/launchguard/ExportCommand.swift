@@ -16,7 +16,7 @@ struct ExportCommand: ParsableCommand {
             shape of the Swift runtime's own crash log. sentry is an envelope for Sentry and servers like it, otlp a request in JSON for an \
             OpenTelemetry collector: launchguard-agent writes both, with ~ in the place of home directories.
 
-            Of a state directory, the newest run that died: by a crash, a hang, lack of memory, a kill, a status other than 0 or \
+            A state directory stands for its newest run that died: by a crash, a hang, lack of memory, a kill, a status other than 0 or \
             for an unknown reason. With --all each of them becomes a file in a folder, named as the run file is.
 
             A file has its name once it is whole, and only its owner may read it.

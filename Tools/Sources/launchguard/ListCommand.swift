@@ -7,7 +7,7 @@ struct ListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the runs of an application: when and how each one ended, the place of a crash or a hang, and whether its report was sent.",
         discussion: """
-            Newest first. Of a folder or a tarball with several state directories, each has its runs below its path. Times are \
+            Newest first. Where a folder or a tarball has several state directories, each has its runs below its path. Times are \
             local (set TZ for others); JSON has them in UTC, with nanoseconds. In a terminal, lines end at its last column.
 
             EXAMPLES

@@ -10,7 +10,7 @@ struct VerifyCommand: ParsableCommand {
             The exit status is 3 if a block is damaged. A block that was never committed, because the process ended before, is \
             incomplete and not damaged.
 
-            Of a state directory, the ledger and each run file: a line for each file with a damage, and one for all of them.
+            In a state directory, LaunchGuard verifies the ledger and each run file: a line for each file with a damage, and one for all of them.
 
             EXAMPLES
               launchguard verify /var/lib/notes
