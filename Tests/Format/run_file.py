@@ -38,7 +38,9 @@ def read_run(file):
     run["boottime_ns"] = IDENTITY.get(block, "boottime_ns")
     run |= {name: value for name, value in rare_state(state).items() if value}
     run |= STATE.pick(state, "ended exit_code healed_pages ended_ns term_ns term_signal term_pid term_uid")
-    run["started"] = int(STATE.get(state, "started") == 1)
+    started = STATE.get(state, "started")
+    run["started"] = int(started in (1, 2))
+    run["secondary"] = int(run["secondary"] and started != 2)
     run["ended"] = run["ended"] if run["ended"] in (1, 2, 3) else 0
     count = min(STATE.get(state, "context_count"), 16)
     contexts = [read_context(state[STATE.at("contexts") + CONTEXT.size * i:], part(read_owner, file, i)) for i in range(count)]

@@ -377,8 +377,9 @@ LG_BEGIN
  *          negative window), and lg_session_message() names it; LG_ERR_DUPLICATE: the context has a
  *          launch in this process, and *ret_launch is that launch; LG_ERR_LIMIT: LG_CONTEXTS_MAX
  *          contexts are in use in this process or have something to remember, a streak for example;
- *          LG_ERR_SYSTEM: no memory; LG_ERR_ARGUMENT; LG_ERR_SECONDARY, LG_ERR_UNPROTECTED,
- *          LG_ERR_CLOSED, LG_ERR_FORKED: as the session.
+ *          LG_ERR_SYSTEM: no memory; LG_ERR_ARGUMENT; LG_ERR_UNPROTECTED, LG_ERR_CLOSED,
+ *          LG_ERR_FORKED: as the session; LG_ERR_SECONDARY: as the session, and lg_launch_begin()
+ *          protects the launch if the other process has ended by then.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: unprotected.  Allocates: yes.
  *  Durable: nothing is stored.

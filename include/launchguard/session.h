@@ -209,7 +209,8 @@ typedef enum lg_protection {
     /** No files: the program runs, launches proceed, nothing is recorded. */
     LG_PROTECTION_NONE = 0,
     /** A run file and the crash handlers, but no counters: another process of the application holds
-     *  the ledger. */
+     *  the ledger. Once that process has ended, the next of lg_launch_prepare(), lg_launch_begin()
+     *  and lg_delivery_start() makes this LG_PROTECTION_FULL. */
     LG_PROTECTION_RECORD = 1,
     /** Everything. */
     LG_PROTECTION_FULL = 2,
@@ -233,7 +234,8 @@ LG_BEGIN
  *          for a whole run file: old runs have been deleted then, and this run's file is smaller.
  *          LG_ERR_DAMAGED, LG_ERR_NEWER: fully protected; the old ledger was unusable
  *          and is kept aside.
- *          LG_ERR_SECONDARY: LG_PROTECTION_RECORD.
+ *          LG_ERR_SECONDARY: LG_PROTECTION_RECORD. The call waits, for 10 s at most, where the
+ *          other process is crashing or ending.
  *          LG_ERR_ALREADY: a session runs in this process, or was stopped; *ret_session is that
  *          session. After a failure the call may be repeated with better options.
  *          LG_ERR_ARGUMENT, LG_ERR_OPTION: a mistake in the call; LG_PROTECTION_NONE.

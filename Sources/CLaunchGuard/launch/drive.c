@@ -207,6 +207,7 @@ lg_status lg_launch_begin(lg_launch *launch)
 {
     if (!launch)
         return LG_ERR_ARGUMENT;
+    lg__setup_take_over(launch);
     pthread_mutex_lock(&launch->lock);
     bool closed = launch->host->simulated && atomic_load(&launch->host->closed), first = !launch->life;
     struct lg__life *life = first && !closed ? lg__life_begin(launch) : NULL;

@@ -78,6 +78,7 @@ struct lg_launch {
     /* this process is a child of the one that made it: it only runs its tasks */
     bool forked;
     bool counts; /* protected by the ledger; else only the tasks run */
+    bool secondary; /* prepared beside the primary, and for no other reason unprotected */
     uint32_t index; /* of its context in the ledger */
     char name[LG__NAME_BYTES];
     lg_launch_options options;
@@ -109,6 +110,11 @@ struct lg_launch {
     struct lg__window window;
     _Atomic uint32_t over; /* futex: changes when a thread that waits for the window must look */
 };
+
+/* ---- setup.c ---- */
+
+/* A launch that was prepared beside the primary begins: protect it, if the primary has ended. */
+void lg__setup_take_over(lg_launch *launch);
 
 /* ---- launch.c ---- */
 

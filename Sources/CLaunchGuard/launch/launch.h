@@ -26,6 +26,8 @@ struct lg__host {
     struct lg__ledger ledger;
     _Atomic bool counts;  /* this process is the primary of a ledger */
     _Atomic bool closed;
+    /* Become the primary, where the former one has ended. true: the process counts. NULL: never. */
+    bool (*take_over)(struct lg__host *host);
     /* 1 in the process that started the session, 0 in its forked children; NULL: not started */
     const _Atomic uint32_t *unforked;
     char directory[4096]; /* the state directory; "" for none */

@@ -94,13 +94,11 @@ static void claim_state(struct lg__host *host, lg_launch *launch)
     /* never the count in the file, which other processes may have changed */
     uint32_t index = host->launch_count;
     struct lg__state_context *state = launch->state = &host->run.state->contexts[index];
-    struct lg__owner *owner = launch->owner = &host->run.owners->contexts[index];
+    launch->owner = &host->run.owners->contexts[index];
+    *launch->owner = launch->unprotected_owner;
     memcpy(state->name, launch->name, sizeof state->name);
     atomic_store(&state->window_ms, launch->options.window_ms);
     atomic_store(&state->finish, (uint32_t)launch->options.finish);
-    char *to = owner->modules;
-    for (const char *const *module = launch->options.modules; module && *module; module++)
-        to = stpcpy(to, *module) + 1;
     atomic_store(&state->used, 1);
     atomic_store(&host->run.state->context_count, index + 1);
 }
@@ -158,6 +156,9 @@ static lg_launch *make_launch(struct lg__host *host, const char *context, const 
     launch->state = &launch->unprotected_state;
     launch->owner = &launch->unprotected_owner;
     snprintf(launch->name, sizeof launch->name, "%s", context ? context : "");
+    char *to = launch->unprotected_owner.modules;
+    for (const char *const *module = options->modules; module && *module; module++)
+        to = stpcpy(to, *module) + 1;
     return launch;
 }
 
@@ -203,6 +204,35 @@ static struct lg__ledger_context *context_named(struct lg__host *host, const cha
     return least;
 }
 
+/* Protect the launch by the ledger. Under the host's lock. */
+static lg_status protect(struct lg__host *host, lg_launch *launch, struct lg__problem *problem)
+{
+    const struct lg__ledger_context *stored = host->launch_count < LG_CONTEXTS_MAX ? context_named(host, launch->name) : NULL;
+    if (!stored)
+        return lg__problem_say(problem, LG_ERR_LIMIT, "launch \"%s\": an application has at most %d contexts", launch->name, LG_CONTEXTS_MAX);
+    claim_state(host, launch);
+    launch->counts = true;
+    launch->index = (uint32_t)(stored - host->ledger.payload.contexts);
+    launch->streak = stored->streak;
+    host->launches[host->launch_count] = launch;
+    /* after the launch: the watch thread reads both without a lock */
+    host->launch_count++;
+    return LG_OK;
+}
+
+void lg__setup_take_over(lg_launch *launch)
+{
+    struct lg__host *host = launch->host;
+    struct lg__problem ignored = { .status = LG_OK };
+    if (!launch->secondary || !host->take_over || !host->take_over(host))
+        return;
+    pthread_mutex_lock(&host->lock);
+    if (launch->secondary && !launch->life && !is_prepared(host, launch->name))
+        protect(host, launch, &ignored);
+    launch->secondary = false;
+    pthread_mutex_unlock(&host->lock);
+}
+
 lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_launch_options *given, lg_launch **ret_launch)
 {
     static const lg_launch_options defaults = LG_LAUNCH_OPTIONS_INIT;
@@ -215,6 +245,8 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
     lg_status status = check_options(&problem, context, wrong, options);
     if (status != LG_OK)
         options = &defaults;
+    if (host->take_over)
+        host->take_over(host);
 
     lg_launch *launch = make_launch(host, context, options);
     if (!launch) {
@@ -234,26 +266,15 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
             *ret_launch = existing;
             return LG_ERR_DUPLICATE;
         }
-    if (status == LG_OK && (!host->counts || !lg__host_unforked(host) || atomic_load(&host->closed)))
-        status = why_unprotected(host);
     if (status == LG_OK && switched_off(options->kill_switch)) {
         lg__host_log(host, LG_LEVEL_NOTICE, "launch %s: unprotected, since %s is set", launch->name, options->kill_switch);
         status = LG_ERR_UNPROTECTED;
     }
-    if (status == LG_OK) {
-        struct lg__ledger_context *stored = host->launch_count < LG_CONTEXTS_MAX ? context_named(host, launch->name) : NULL;
-        if (stored) {
-            claim_state(host, launch);
-            launch->counts = true;
-            launch->index = (uint32_t)(stored - host->ledger.payload.contexts);
-            launch->streak = stored->streak;
-            host->launches[host->launch_count] = launch;
-            /* after the launch: the watch thread reads both without a lock */
-            host->launch_count++;
-        } else {
-            status = lg__problem_say(&problem, LG_ERR_LIMIT, "launch \"%s\": an application has at most %d contexts", launch->name, LG_CONTEXTS_MAX);
-        }
-    }
+    if (status == LG_OK && (!host->counts || !lg__host_unforked(host) || atomic_load(&host->closed)))
+        status = why_unprotected(host);
+    if (status == LG_OK)
+        status = protect(host, launch, &problem);
+    launch->secondary = status == LG_ERR_SECONDARY;
     launch->older = atomic_load(&newest);
     while (!atomic_compare_exchange_weak(&newest, &launch->older, launch)) {}
     launch->options.modules = NULL; /* borrowed until here */

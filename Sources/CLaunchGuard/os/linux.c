@@ -352,6 +352,19 @@ bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
     return read_stat(path, &pid, ret_ticks);
 }
 
+/* PF_EXITING, PF_DUMPCORE and PF_SIGNALED of the kernel's sched.h. The ninth field of proc(5). */
+#define ENDING (0x4ul | 0x200ul | 0x400ul)
+
+bool lg__os_is_ending(pid_t pid)
+{
+    char path[40], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *field = read_text_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    for (int number = 2; field && number < 9; number++)
+        field = strchr(field + 1, ' ');
+    return field && strtoul(field + 1, NULL, 10) & ENDING;
+}
+
 bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks)
 {
     return read_stat("/proc/self/stat", ret_pid, ret_ticks);

@@ -235,7 +235,9 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
 /* Start time of a process in clock ticks since boot; false if there is no such process. The number
  * is that of /proc. */
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
-/* The same of this process, with its number in /proc, which is not its pid where /proc is of
+/* Whether that process is being ended: by exit(), or by a signal, whose core dump may take long. */
+bool lg__os_is_ending(pid_t pid);
+/* Start time of this process, with its number in /proc, which is not its pid where /proc is of
  * another pid namespace. */
 bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
 /* The control groups of this process, as the kernel writes them: the text of /proc/self/cgroup with

@@ -76,8 +76,9 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     info.start_ticks = identity.start_ticks;
     info.pid = identity.pid;
     info.uid = identity.uid;
-    info.secondary = identity.secondary;
-    info.started = atomic_load(&state.started) == 1;
+    uint32_t started = atomic_load(&state.started);
+    info.secondary = identity.secondary && started != LG__STARTED_TOOK_OVER;
+    info.started = started == LG__STARTED || started == LG__STARTED_TOOK_OVER;
     info.alive = alive;
     info.exit_marked = atomic_load(&state.ended) == LG__ENDED_EXIT;
     info.stop_marked = atomic_load(&state.ended) == LG__ENDED_STOP;

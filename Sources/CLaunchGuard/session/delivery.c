@@ -7,12 +7,6 @@
 
 struct lg__delivery lg__delivery_state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-lg_status lg__delivery_check(const lg_session *session)
-{
-    lg_status status = session ? lg__session_check(session) : LG_ERR_ARGUMENT;
-    return status == LG_OK && !session->host.counts ? LG_ERR_SECONDARY : status;
-}
-
 bool lg__delivery_started(void)
 {
     pthread_mutex_lock(&lg__delivery_state.lock);

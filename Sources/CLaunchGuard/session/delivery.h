@@ -26,9 +26,6 @@ extern struct lg__delivery lg__delivery_state;
 
 /* ---- delivery.c ---- */
 
-/* The first question of the calls that only the primary makes. LG_OK also for a simulated session,
- * which delivers nothing. */
-lg_status lg__delivery_check(const lg_session *session);
 /* Whether lg_delivery_start() succeeded, or found no agent's program. */
 bool lg__delivery_started(void);
 /* Open the spool, and make it where `make` says so. A descriptor; −1 with the problem noted. */

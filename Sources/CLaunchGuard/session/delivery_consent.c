@@ -60,7 +60,7 @@ lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_co
 lg_status lg_delivery_consent(lg_session *session, lg_consent consent)
 {
     struct lg__problem problem = { .status = LG_OK };
-    lg_status status = lg__delivery_check(session);
+    lg_status status = lg__take_over_check(session);
     if (status != LG_OK)
         return status;
     if (consent != LG_CONSENT_GIVEN && consent != LG_CONSENT_WITHHELD) {

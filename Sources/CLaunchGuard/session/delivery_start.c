@@ -112,7 +112,7 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
     struct lg__delivery *delivery = &lg__delivery_state;
     struct lg__delivery_config config;
     bool is_new = false;
-    lg_status status = options ? lg__delivery_check(session) : LG_ERR_ARGUMENT;
+    lg_status status = options ? lg__take_over_check(session) : LG_ERR_ARGUMENT;
     if (status == LG_OK)
         status = lg__delivery_options_take(options, &config, &problem);
     if (status == LG_OK && session->host.simulated)

@@ -1,7 +1,8 @@
-/* The last words of the last run, for the program's logger. A signal handler calls no code of the
- * program, so the next start reads its record here. */
+/* The end of the last run: it is classified, and its last words go to the program's logger. A
+ * signal handler calls no code of the program, so the next start reads the record here. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/file.h>
 
 #include "launchguard/record.h"
 #include "os/os.h"
@@ -62,7 +63,7 @@ static void say_record(const struct lg__host *host, lg_reader *reader)
         say(host, LG_LEVEL_WARNING, "the last run lost %u pages of its file, which had been cut or could not be read", info.healed_pages);
 }
 
-void lg__last_run_say(struct lg__host *host)
+static void say_last_run(struct lg__host *host)
 {
     const struct lg__ledger_payload *payload = &host->ledger.payload;
     const struct lg__ledger_run *run = payload->timeline_count ? &payload->timeline[payload->timeline_count - 1] : NULL;
@@ -77,4 +78,16 @@ void lg__last_run_say(struct lg__host *host)
         return;
     say_record(host, reader);
     lg_reader_close(reader);
+}
+
+/* Wait for a witness that stores how that run ended. A witness that comes later learns that it is
+ * late. */
+void lg__last_run_account(struct lg_session *session, const struct lg__identity *identity)
+{
+    lg__witness_wait(session);
+    bool locked = lg__map_flock(session->runs_directory, LOCK_SH);
+    lg__account_last_run(&session->host, identity);
+    if (locked)
+        flock(session->runs_directory, LOCK_UN);
+    say_last_run(&session->host);
 }

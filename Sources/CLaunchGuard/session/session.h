@@ -47,6 +47,7 @@ struct lg_session {
     char run_path[4096 + 96];
     int runs_directory; /* descriptor; −1: none */
     uint64_t ordinal;
+    uint64_t process; /* as the primary of the ledger; 0: it is never one */
     bool ledger_alone; /* the run has no file */
     struct lg_session *older; /* of a simulated one: sessions are kept until the process ends */
     /* reads 1 while lg__session_check() says LG_OK; never NULL; exchanged while others read it */
@@ -93,8 +94,19 @@ void lg__stderr_thread_start(struct lg_session *session);
  * record has a stack that means something. Handler. */
 bool lg__signal_redirect(int signal, siginfo_t *info, void *ucontext);
 
-/* last_run.c: put the end of the last run into the outbox, unless it was clean. */
-void lg__last_run_say(struct lg__host *host);
+/* last_run.c: classify the last run, and put its end into the outbox, unless it was clean. The
+ * process is the primary. */
+void lg__last_run_account(struct lg_session *session, const struct lg__identity *identity);
+
+/* take_over.c: another process was the primary when the ledger was opened. Wait for it if it is
+ * ending. true: this process is the primary now. */
+bool lg__take_over_at_start(struct lg_session *session);
+/* The same later, for a session that began beside a primary. true: the session counts. Any
+ * thread. */
+bool lg__take_over(struct lg__host *host);
+/* The first question of the calls that only the primary makes: LG_OK also for a simulated session.
+ * Else LG_ERR_SECONDARY, or why no call can be made. */
+lg_status lg__take_over_check(lg_session *session);
 
 /* guards.c: the guards are off, and the thread that reports their events ends. */
 void lg__guards_stop(void);

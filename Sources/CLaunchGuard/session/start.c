@@ -138,10 +138,10 @@ static lg_status open_in(int directory, struct lg_session *session, const struct
         return host->problem.status;
     snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
     /* the ledger counts programs that are started, and no workers */
-    uint64_t process = session->forked ? 0 : lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
-    lg_status status = lg__disk_space_ledger(session, directory, path, process, identity->boot_id);
+    session->process = session->forked ? 0 : lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
+    lg_status status = lg__disk_space_ledger(session, directory, path, session->process, identity->boot_id);
     host->ledger.primary &= !session->forked;
-    return status;
+    return status == LG_ERR_SECONDARY && lg__take_over_at_start(session) ? LG_OK : status;
 }
 
 /* Two programs with the same directory: the later one has a folder of its own in it. */
@@ -241,18 +241,6 @@ static void register_once(void)
     pthread_atfork(NULL, session_in_parent, lg__start_in_child);
 }
 
-/* Wait for a witness that stores how that run ended. A witness that comes later learns that it is
- * late. */
-static void account_last_run(struct lg_session *session, const struct lg__identity *identity)
-{
-    lg__witness_wait(session);
-    bool locked = lg__map_flock(session->runs_directory, LOCK_SH);
-    lg__account_last_run(&session->host, identity);
-    if (locked)
-        flock(session->runs_directory, LOCK_UN);
-    lg__last_run_say(&session->host);
-}
-
 static bool is_usable(const struct lg_session *session, lg_status status)
 {
     return session->ledger_alone || status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER;
@@ -318,9 +306,10 @@ static lg_status start_session(struct lg_session *session, const lg_options *giv
     lg__heartbeats_prepare(session);
     session->open = host->unforked = lg__capture_unforked_flag();
     lg__outbox_open(host->run.ring.outbox, host->unforked);
+    host->take_over = lg__take_over;
     host->counts = host->ledger.primary;
     if (host->counts)
-        account_last_run(session, &identity);
+        lg__last_run_account(session, &identity);
     register_once();
     note_surroundings(session);
     if (session->keep_stderr)
@@ -338,7 +327,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *giv
     }
     lg__start_faults_end();
     lg__capture_started();
-    atomic_store(&host->run.state->started, 1);
+    atomic_store(&host->run.state->started, LG__STARTED);
     session->protection = session->ledger_alone ? LG_PROTECTION_LAUNCH : host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
     if (host->problem.status == LG_OK && host->problem.message[0])
         lg__host_log(host, LG_LEVEL_INFO, "launchguard: %s", host->problem.message);

@@ -5,15 +5,9 @@
 #include "launchguard/query.h"
 #include "session/session.h"
 
-static lg_status check(const lg_session *session)
-{
-    lg_status status = session ? lg__session_check(session) : LG_ERR_ARGUMENT;
-    return status == LG_OK && !session->host.counts ? LG_ERR_SECONDARY : status;
-}
-
 lg_status lg_reports_untold(lg_session *session, lg_report_visitor visit, void *user)
 {
-    lg_status status = visit ? check(session) : LG_ERR_ARGUMENT;
+    lg_status status = visit ? lg__take_over_check(session) : LG_ERR_ARGUMENT;
     if (status != LG_OK)
         return status;
     struct untold {
@@ -40,7 +34,7 @@ lg_status lg_reports_untold(lg_session *session, lg_report_visitor visit, void *
 
 lg_status lg_report_told(lg_session *session, uint64_t ordinal)
 {
-    lg_status status = check(session);
+    lg_status status = lg__take_over_check(session);
     if (status != LG_OK)
         return status;
     struct lg__host *host = &session->host;

@@ -140,8 +140,11 @@ enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2, LG__E
 #define LG__CONTEXTS 16
 #define LG__CRASH_TYPE_BYTES 48
 
+/* lg_start() completed; and then: the process that held the ledger ended, and this one holds it. */
+enum lg__started { LG__STARTED = 1, LG__STARTED_TOOK_OVER = 2 };
+
 struct lg__state {
-    _Atomic uint32_t started; /* 1 when lg_start() completed */
+    _Atomic uint32_t started; /* enum lg__started */
     _Atomic uint32_t ended;   /* enum lg__ended; written after exit_code and ended_ns */
     _Atomic int32_t exit_code;
     _Atomic uint32_t healed_pages;

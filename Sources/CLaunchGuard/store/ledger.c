@@ -250,6 +250,18 @@ static bool is_stale(const struct lg__ledger *ledger)
            *(volatile uint64_t *)&ledger->slots[1 - ledger->current]->generation > ledger->generation;
 }
 
+bool lg__ledger_claim(struct lg__ledger *ledger, uint64_t process, const uint8_t boot_id[16])
+{
+    if (!claim_primary(ledger->hot, process, boot_id))
+        return false;
+    if (is_stale(ledger))
+        load_slot(ledger);
+    ledger->primary = ledger->generation;
+    if (!ledger->primary)
+        atomic_store(&ledger->hot->primary, 0);
+    return ledger->primary;
+}
+
 static lg_status let_go(struct lg__ledger *ledger, lg_status status)
 {
     lg__map_abandon(&ledger->map);
