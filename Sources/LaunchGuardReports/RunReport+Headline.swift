@@ -98,9 +98,8 @@ extension RunReport {
     private func killedSentence(_ verdict: Verdict) -> String {
         switch verdict.evidenceKind {
         case .cpuLimit:
-            "killed: its CPU time was used up"
-                + (identity?.cpuLimit.map { ", \($0.usedNanoseconds.durationText) of \($0.limitSeconds) s when last seen" } ?? "")
-        case .deadline: deadlineSentence
+            "killed: its CPU time was used up" + cpuWords
+        case .deadline: "killed: " + deadlineWords
         case .oomCounter: "killed: ended by SIGKILL; \(Self.anyOfTheGroup)"
         case .witness, nil, .noRun, .processAlive, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
             .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark,
@@ -133,13 +132,17 @@ extension RunReport {
         return "its thread " + (name.map { "\"\($0)\"" } ?? "\(thread)")
     }
 
+    private var cpuWords: String {
+        identity?.cpuLimit.map { ", \($0.usedNanoseconds.durationText) of \($0.limitSeconds) s when last seen" } ?? ""
+    }
+
     /// The job that was found near its deadline first: the evidence.
-    private var deadlineSentence: String {
+    private var deadlineWords: String {
         let near = (deadlines ?? []).filter { $0.nearNanoseconds != nil }.min { $0.nearNanoseconds ?? 0 < $1.nearNanoseconds ?? 0 }
-        guard let job = near else { return "killed: a job of it was about to overrun its deadline" }
+        guard let job = near else { return "a job of it was about to overrun its deadline" }
         let length = lastSignOfLife.flatMap { $0 > job.begunNanoseconds ? $0 - job.begunNanoseconds : nil }
         let ran = length.map { " after \($0.durationText)" } ?? ""
-        return "killed: its job \"\(job.name)\" had not ended\(ran), with a deadline of \(job.limitText)"
+        return "its job \"\(job.name)\" had not ended\(ran), with a deadline of \(job.limitText)"
     }
 
     /// The last moment at which the process is known to have lived.
@@ -169,10 +172,12 @@ extension RunReport {
         case .fork: "ended without a trace right after it forked, as daemon() does: call that before lg_start()"
         case .oomCounter: "ended without a trace: \(Self.anyOfTheGroup)"
         case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); what ended it is not known"
+        case .cpuLimit: "ended without a trace, its CPU time nearly used up\(cpuWords); what ended it is not known"
+        case .deadline: "ended without a trace: \(deadlineWords); what ended it is not known"
         case .fileUnreadable: "unknown: its run file is missing or damaged"
         case .noMark, .handled, nil, .noRun, .processAlive, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers,
-            .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .stopTimeout, .cpuLimit,
-            .deadline, .kernelLog, .memoryShare, .crashNote:
+            .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .stopTimeout, .kernelLog,
+            .memoryShare, .crashNote:
             "ended without a trace: killed, or ended without exit(); a witness would have recorded which"
         }
     }

@@ -138,7 +138,7 @@ ROWS = [
     Row("SIGSTOP and SIGCONT, then exit(0)", CLEAN, LEFT, "stopped-and-continued"),
     # limits
     Row("CPU time: the soft limit", CRASH, RECORDED, "limit-cpu", codes=(-signal.SIGXCPU,)),
-    Row("CPU time: the hard limit, set before the start", {"killed": "cpu limit"}, ("killed, cpu limit", "killed, cpu limit", "yes"), "limit-cpu-hard", codes=(-9,), before="ulimit -t 2"),
+    Row("CPU time: the hard limit, set before the start", {"killed": "cpu limit"}, ("unknown, cpu limit", "killed, cpu limit", "yes"), "limit-cpu-hard", codes=(-9,), before="ulimit -t 2"),
     Row("CPU time: the hard limit, set later", {"killed": None}, UNSEEN, "limit-cpu-hard", codes=(-9,)),
     Row("size of a file: RLIMIT_FSIZE", CRASH, RECORDED, "limit-file-size", codes=(-signal.SIGXFSZ,)),
     Row("memory: RLIMIT_AS, and a write through NULL", CRASH, RECORDED, "malloc-null-write", codes=(-11,)),

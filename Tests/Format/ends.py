@@ -63,15 +63,16 @@ def cause(holds):
             return OOM, evidence, "kill", "memory"
     if holds("hung"):
         return HANG, 18, "status", "hang"
-    if holds("cpu near"):
-        return KILLED, 21, "kill", "cpu"
+    killed = holds("seen kill")
+    if killed and holds("cpu near"):
+        return KILLED, 21, "status", "cpu"
     if holds("asked"):
         return TERMINATED, 20, "request", "alive" if holds("lived on") else "request"
-    return (KILLED, 22, "kill", "job") if holds("job near") else None
+    return (KILLED, 22, "status", "job") if killed and holds("job near") else None
 
 
 def unknown(holds):
-    for fact, evidence, at in (("forked", 26, "fork"), ("oom group", 19, "nothing"), ("memory near", 23, "memory"), ("survived", 10, "nothing")):
+    for fact, evidence, at in (("cpu near", 21, "cpu"), ("job near", 22, "job"), ("forked", 26, "fork"), ("oom group", 19, "nothing"), ("memory near", 23, "memory"), ("survived", 10, "nothing")):
         if holds(fact):
             return UNKNOWN, evidence, "nothing", at
     return UNKNOWN, 8, "nothing", "nothing"

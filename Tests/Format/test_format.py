@@ -768,7 +768,7 @@ class Later(BothReaders):
         run, verdict = said(("I", 56, 0), ("3Q", 128, 0, 5, 6), ("3Q", 152, 0, 7, 8), ("I", 116, 2))
         self.assertEqual({"cpu_used_ns", "cpu_limit_s", "memory_used", "memory_limit", "term_kept"} & set(run), set())
         run, verdict = said(("Q", 128, 11 * second))
-        self.assertEqual((run["cpu_used_ns"], run["cpu_limit_s"], verdict), (5, 6, [6, 21, 9, 11 * second]))
+        self.assertEqual((run["cpu_used_ns"], run["cpu_limit_s"], verdict), (5, 6, [2, 20, 15, 19 * second]))
         self.assertEqual(said(("I", 60, 1))[1], [6, 21, 9, 11 * second])
         self.assertEqual(said(("Q", 128, 0))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("Q", 120, 0))[1], [2, 20, 15, 9 * second])

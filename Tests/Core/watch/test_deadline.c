@@ -115,7 +115,7 @@ static void test_killed(void **state)
 
 /* ---- the verdict of the next start ---- */
 
-enum { FINISHED = 1, ENDED = 2, WITNESSED = 4 };
+enum { FINISHED = 1, ENDED = 2, WITNESSED = 4, LEAVES = 8 };
 
 static void body_overruns(void *argument)
 {
@@ -128,19 +128,22 @@ static void body_overruns(void *argument)
     wait_until(said("is about to overrun"));
     if (how & ENDED)
         lg_deadline_end(session, deadline);
+    if (how & LEAVES)
+        _exit(0);
     raise(SIGKILL);
 }
 
 static void test_verdict(void **state)
 {
     (void)state;
-    for (unsigned how = 0; how < 8; how++) {
+    for (unsigned how = 0; how < 16; how++) {
         lg_deadline_info job = { .near_ns = 0 };
         lg_run_info run;
         lg_verdict verdict;
         state_make();
         struct death death = run_child(body_overruns, (void *)(uintptr_t)how);
-        expect_death(death, SIGKILL);
+        if (!(how & LEAVES))
+            expect_death(death, SIGKILL);
         assert_int_equal(job_now(0, &job), !(how & ENDED));
         lg_reader *reader = newest_run();
         assert_int_equal(lg_reader_run(reader, &run), LG_OK);
@@ -150,19 +153,21 @@ static void test_verdict(void **state)
         reader = newest_run();
         assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
         lg_reader_close(reader);
-        bool known = !(how & ENDED) || (how & WITNESSED);
-        assert_int_equal(verdict.end, known ? LG_END_KILLED : LG_END_UNKNOWN);
-        assert_int_equal(verdict.evidence, !(how & ENDED) ? LG_EVIDENCE_DEADLINE : known ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_NO_MARK);
-        assert_int_equal(verdict.signal, known ? SIGKILL : 0);
-        assert_int_equal(verdict.monotonic_ns, job.near_ns);
+        bool known = how & WITNESSED, killed = known && !(how & LEAVES), clean = known && (how & LEAVES);
+        bool late = !(how & ENDED) && !clean; /* a late job kills nobody */
+        assert_int_equal(verdict.end, killed ? LG_END_KILLED : clean ? LG_END_CLEAN : LG_END_UNKNOWN);
+        assert_int_equal(verdict.evidence, late ? LG_EVIDENCE_DEADLINE : known ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_NO_MARK);
+        assert_int_equal(verdict.signal, killed ? SIGKILL : 0);
+        assert_int_equal(verdict.monotonic_ns, late ? job.near_ns : 0);
         /* the launch of this start is not finished: the counters stay as the account left them */
         expect_exit(body, WAY(EXIT_0), 0);
         lg_timeline_entry entry = last_of_timeline();
         assert_int_equal(entry.verdict.end, verdict.end);
         assert_int_equal(entry.verdict.evidence, verdict.evidence);
         /* Unexplained where a launch was under way: counted in a counter of its own. */
-        assert_int_equal(entry.counted, !(how & FINISHED));
-        assert_int_equal(ledger_context("main").unknown, !(how & FINISHED));
+        bool counts = !(how & FINISHED) && !clean;
+        assert_int_equal(entry.counted, counts);
+        assert_int_equal(ledger_context("main").unknown, counts);
         assert_int_equal(ledger_context("main").streak, 0);
     }
 }

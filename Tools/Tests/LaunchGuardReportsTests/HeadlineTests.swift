@@ -103,7 +103,7 @@ import Testing
         try death.put(death.after(4_000), at: 128)
         try death.put(UInt64(950_000_000), at: 136)
         try death.put(UInt64(1), at: 144)
-        #expect(try death.headline() == "killed: its CPU time was used up, 950.000 ms of 1 s when last seen")
+        #expect(try death.headline().hasPrefix("stopped too slowly: "), "a request ends more programs than the limit")
 
         try death.put(death.after(1_500), at: 88)
         #expect(

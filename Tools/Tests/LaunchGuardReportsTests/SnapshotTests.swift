@@ -120,6 +120,8 @@ import Testing
         #expect(report.headline.hasPrefix("killed: its job \"nightly\" had not ended after "))
         report.deadlines = nil
         #expect(report.headline == "killed: a job of it was about to overrun its deadline")
+        report.verdict = Verdict(end: .unknown, evidence: "-", evidenceKind: .deadline)
+        #expect(report.headline == "ended without a trace: a job of it was about to overrun its deadline; what ended it is not known")
     }
 
     @Test func missingPartsAreNamed() throws {
