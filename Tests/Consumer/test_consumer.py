@@ -5,6 +5,7 @@ import itertools
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -64,7 +65,7 @@ class Installed(unittest.TestCase):
         self.assertIn("crash, fault.stack_overflow", self.start(program, self.state, "check").stdout)
 
     def pkg_config(self, *options, package="launchguard"):
-        return run("pkg-config", *options, package, env=self.environment).stdout.split()
+        return shlex.split(run("pkg-config", *options, package, env=self.environment).stdout)
 
     def cmake(self, source, *options):
         build = self.here / "build"

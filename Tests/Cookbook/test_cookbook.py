@@ -19,6 +19,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "Tests/Support"))
+import blanks
 from waiting import wait_until
 
 LIMIT_S = 120

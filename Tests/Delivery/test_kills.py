@@ -273,6 +273,7 @@ class Verdicts(Kills):
             verdict = end_of(run)
             self.assertEqual(ENDS[last["verdict"]["end"]], verdict, "ledger and run file of run %d" % run.ordinal)
             ends[verdict] += 1
+        self.attached(child)
         child.kill()
         self.end(child)
         print("the next start said: %s" % dict(ends), flush=True)

@@ -18,6 +18,7 @@ import tempfile
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("Export", "Support")]
 
+import blanks
 from pages import Browser, Page, become, check, check_characters, check_digests
 from waiting import wait_until
 

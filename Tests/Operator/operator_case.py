@@ -11,6 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "Tests/Support"), str(ROOT / "Tests/Preload")]
+import blanks
 from loadable import loadable
 from waiting import LIMIT_S
 

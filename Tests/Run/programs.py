@@ -11,6 +11,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "Tests/Faults"), str(ROOT / "Tests/Support"), str(ROOT / "Tests/Preload")]
+import blanks
 from children import prepare
 from waiting import wait_until
 

@@ -88,16 +88,16 @@ import TestSupport
         try device.prepare(
             """
             notes=$PWD/var/lib/notes victim=$PWD/victim
-            mkdir victim; cp $notes/ledger.lg victim/secret
-            tar -cPf absolute.tar --transform "s,$notes,$victim,rSH" $notes
+            mkdir victim; cp "$notes/ledger.lg" victim/secret
+            tar -cPf absolute.tar --transform "s,$notes,$victim,rSH" "$notes"
             tar -cPf parent.tar --transform 's,^var/lib/notes,../victim,rSH' var/lib/notes
             mkdir links; cd links
-            ln -s $victim/secret ledger.lg; ln -s $victim evil.lgrun; mkdir runs; ln -s ../../victim/secret runs/00000001-a.lgrun
-            ln $victim/secret runs/00000002-b.lgrun; mkfifo runs/00000003-c.lgrun
-            ln -s $victim spool
-            tar -cPf ../links.tar ledger.lg evil.lgrun runs spool $victim/secret
-            tar -rPf ../links.tar --transform "s,.*,runs/00000004-d.lgrun,rSH" $victim/secret
-            rm evil.lgrun spool; mkdir evil.lgrun spool; cp $victim/secret evil.lgrun/ledger.lg; cp $victim/secret spool/config
+            ln -s "$victim/secret" ledger.lg; ln -s "$victim" evil.lgrun; mkdir runs; ln -s ../../victim/secret runs/00000001-a.lgrun
+            ln "$victim/secret" runs/00000002-b.lgrun; mkfifo runs/00000003-c.lgrun
+            ln -s "$victim" spool
+            tar -cPf ../links.tar ledger.lg evil.lgrun runs spool "$victim/secret"
+            tar -rPf ../links.tar --transform "s,.*,runs/00000004-d.lgrun,rSH" "$victim/secret"
+            rm evil.lgrun spool; mkdir evil.lgrun spool; cp "$victim/secret" evil.lgrun/ledger.lg; cp "$victim/secret" spool/config
             tar -rf ../links.tar evil.lgrun/ledger.lg spool/config
             """)
         func isUntouched() throws -> Bool { try FileManager.default.contentsOfDirectory(atPath: device.folder.path + "/victim") == ["secret"] }
