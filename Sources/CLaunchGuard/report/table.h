@@ -102,4 +102,16 @@ void lg__table_signal(struct lg__report *report, int number);
 extern const struct lg__shape *const lg__shapes_all[];
 extern const struct lg__names *const lg__shapes_names[];
 
+#ifdef LG_REPORT_TABLE
+/* The shapes whose objects are lines of their own. */
+extern const struct lg__shape *const lg__shapes_lines[];
+
+/* The kinds of a crash that follow from symbols; one that a record can have, too, has no sentence
+ * here. The last one has no name. */
+struct lg__kind {
+    const char *name, *sentence;
+};
+extern const struct lg__kind lg__kinds_finer[];
+#endif
+
 #endif
