@@ -37,6 +37,8 @@ static const char *type_of(const struct lg__field *field)
     case LG__FORM_SIGNAL_IF: return "signal";
     case LG__FORM_NAME:
     case LG__FORM_NAME_IF: return field->names->name;
+    case LG__FORM_STRING:
+    case LG__FORM_STRING_IF:
     case LG__FORM_VALUE:
     case LG__FORM_MAY_BE:
     case LG__FORM_ADDED:
@@ -48,6 +50,7 @@ static const char *type_of(const struct lg__field *field)
 static int is_always(const struct lg__field *field)
 {
     switch (field->form) {
+    case LG__FORM_STRING:
     case LG__FORM_TEXT:
     case LG__FORM_NUMBER:
     case LG__FORM_SIGNED:

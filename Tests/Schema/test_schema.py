@@ -17,8 +17,7 @@ PAGE = ROOT / "docs/FIELDS.md"
 TABLE = json.loads(subprocess.run([sys.argv[1]], check=True, stdout=subprocess.PIPE, timeout=60).stdout)
 WIDTH = 100
 
-PLAIN = {"string": {"type": "string"}, "boolean": {"type": "boolean"}, "integer": {"type": "integer"}, "number": {"type": "integer", "minimum": 0},
-         "count": {"type": "integer", "minimum": 1}}
+PLAIN = {"string": {"type": "string"}, "boolean": {"type": "boolean"}, "integer": {"type": "integer"}, "number": {"type": "integer", "minimum": 0}}
 TEXTS = {
     name: {"description": sentence, "type": "string", "pattern": pattern} for name, sentence, pattern in (
         ("time", "A time in ISO 8601, in UTC, with nanoseconds.", "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{9}Z$"),

@@ -39,7 +39,6 @@ NAMES(simulated_callback_kind, "simulated-callback-kind", "Which callback ran.",
 NAMES(simulated_callback_outcome, "simulated-callback-outcome", "The outcome of a callback.",
       "begins", "ok", "failed", "no answer in time", "run", "left out", "left out by configuration", "restart")
 NAMES(finding_severity, "finding-severity", "How bad a finding is.", "note", "warning", "error")
-NAMES(version_change_kind, "version-change-kind", "How a version compares with an older one.", "new", "more", "gone", "less", "same")
 
 static const struct lg__field symbol_fields[] = {
     HAS("name", "string", "The name as a person writes it."),
@@ -272,58 +271,5 @@ static const struct lg__field collected_fields[] = {
     LAST,
 };
 SHAPE(collected, "collected", "What launchguard collect read, and what the database holds now.")
-
-static const struct lg__field fleet_fingerprint_fields[] = {
-    LINE("fleet-fingerprint"),
-    HAS("fingerprint", "fingerprint", "The fingerprint."),
-    HAS("app", "string", "The app."),
-    HAS("ending", "run-end", "The ending."),
-    HAS("runs", "count", "The runs."),
-    HAS("devices", "count", "The devices."),
-    MAY_HAVE("firstStarted", "time", "When the first started."),
-    MAY_HAVE("lastStarted", "time", "When the last started."),
-    MAY_HAVE("firstVersion", "string", "Of the first run."),
-    MAY_HAVE("lastVersion", "string", "Of the last run."),
-    HAS("headline", "string", "The headline."),
-    MAY_HAVE("place", "string", "The place."),
-    MAY_HAVE("samePlace", "[fingerprint]",
-        "Other fingerprints with the same end, signal, kind and place, the newest first: mostly the same crash in other builds."),
-    HAS("trend", "[number]", "Runs a day; the last one is trendEnd."),
-    MAY_HAVE("trendEnd", "day", "The trend end."),
-    MAY_HAVE("change", "version-change", "The change."),
-    LAST,
-};
-SHAPE(fleet_fingerprint, "fleet-fingerprint", "The runs of a fleet that have one fingerprint.")
-
-static const struct lg__field version_change_fields[] = {
-    HAS("kind", "version-change-kind", "The kind."),
-    HAS("oldRuns", "number", "The old runs."),
-    HAS("newRuns", "number", "The new runs."),
-    HAS("oldTotal", "count", "All runs of the older version."),
-    HAS("newTotal", "count", "All runs of the newer version."),
-    MAY_HAVE("oldFingerprint", "fingerprint", "That of the older version, where it was another one: the code has moved since."),
-    LAST,
-};
-SHAPE(version_change, "version-change", "How often two versions died of the same; the totals are all their runs.")
-
-static const struct lg__field fleet_example_fields[] = {
-    LINE("fleet-example"),
-    HAS("group", "fleet-fingerprint", "The group."),
-    HAS("versions", "[fleet-part]", "The versions."),
-    HAS("devices", "[fleet-part]", "The devices."),
-    HAS("device", "string", "Of the example."),
-    HAS("example", "run", "The example."),
-    LAST,
-};
-SHAPE(fleet_example, "fleet-example", "A fingerprint with its best example.")
-
-static const struct lg__field fleet_part_fields[] = {
-    HAS("name", "string", "The name."),
-    MAY_HAVE("source", "string", "Of a device that nobody has named: the argument that it alone was collected from last."),
-    HAS("runs", "count", "The runs."),
-    MAY_HAVE("lastStarted", "time", "When the last started."),
-    LAST,
-};
-SHAPE(fleet_part, "fleet-part", "Runs of one version, or of one device.")
 
 #endif
