@@ -49,7 +49,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "launchguard-fleet",
-            dependencies: ["ToolParts", library("LaunchGuardReports"), arguments, .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["ToolParts", library("CLaunchGuard"), library("LaunchGuardReports"), arguments, .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict
         ),
         .target(name: "ToolParts", dependencies: ["LaunchGuardSymbols", library("LaunchGuardReports"), arguments], swiftSettings: strict),

@@ -458,6 +458,16 @@ lg_status lg_launch_skip(lg_launch *launch)
     return launch ? LG_ERR_STATE : LG_ERR_ARGUMENT;
 }
 
+lg_status lg_fleet_row_report(const lg_fleet_row *row, lg_report_sink sink, void *user)
+{
+    return LG_ERR_UNSUPPORTED;
+}
+
+lg_status lg_fleet_example_report(const lg_fleet_example *example, lg_report_sink sink, void *user)
+{
+    return LG_ERR_UNSUPPORTED;
+}
+
 lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, lg_report_sink sink, void *user)
 {
     return LG_ERR_ARGUMENT;

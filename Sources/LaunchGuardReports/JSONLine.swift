@@ -10,7 +10,11 @@ public enum JSONLine {
         // The model has no floating-point number and no key that is not a string, so that encoding
         // cannot fail.
         guard let data = try? encoder.encode(value) else { return "{}" }
-        let text = String(decoding: data, as: UTF8.self)
+        return escaped(String(decoding: data, as: UTF8.self))
+    }
+
+    /// The same JSON, in which a terminal finds nothing that it would take for a command.
+    public static func escaped(_ text: String) -> String {
         guard !text.isPlain else { return text }
         var result = ""
         for scalar in text.unicodeScalars {

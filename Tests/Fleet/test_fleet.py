@@ -786,6 +786,21 @@ class Documentation(FleetCase):
             self.leave_out(result.output)
         self.assertEqual(result.status, 0, result)
 
+    def test_a_line_of_json_to_the_byte(self):
+        """Fields stand by name, and nothing in the line is a command of a terminal."""
+        odd = 'é "\\ / \b\f\n\r\t \x1b\x7f\x85 \u202e \U0001f600'
+        with contextlib.closing(sqlite3.connect(self.database)) as connection, connection:
+            connection.execute("UPDATE fingerprint SET place = ?", (odd,))
+        lines = [line for words in (["top"], ["top", "--version", "1.2..1.3"], ["show", self.top()[0]["fingerprint"]])
+                 for line in self.tool(words[0], "--json", *words[1:], self.database).output.splitlines()]
+        self.assertEqual({json.loads(line)["type"] for line in lines}, {"fleet-fingerprint", "fleet-example"})
+        for line in lines:
+            text = json.dumps(json.loads(line), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            for unsafe in "\x7f\x85\u202e":
+                text = text.replace(unsafe, f"\\u{ord(unsafe):04x}")
+            self.assertEqual(line, text)
+            self.assertIn(r'"é \"\\ / \b\f\n\r\t \u001b\u007f\u0085 \u202e 😀"', line)
+
     def test_versions(self):
         self.assertIn(f"`PRAGMA application_id` is {self.query('PRAGMA application_id')[0][0]} ", self.page.replace("\n", " "))
         self.assertEqual(self.query("PRAGMA user_version"), [(1,)])

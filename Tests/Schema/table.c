@@ -37,6 +37,8 @@ static const char *type_of(const struct lg__field *field)
     case LG__FORM_SIGNAL_IF: return "signal";
     case LG__FORM_NAME:
     case LG__FORM_NAME_IF: return field->names->name;
+    case LG__FORM_STRING:
+    case LG__FORM_STRING_IF:
     case LG__FORM_VALUE:
     case LG__FORM_MAY_BE:
     case LG__FORM_ADDED:
@@ -48,6 +50,7 @@ static const char *type_of(const struct lg__field *field)
 static int is_always(const struct lg__field *field)
 {
     switch (field->form) {
+    case LG__FORM_STRING:
     case LG__FORM_TEXT:
     case LG__FORM_NUMBER:
     case LG__FORM_SIGNED:
@@ -62,19 +65,36 @@ static int is_always(const struct lg__field *field)
 
 static void write_field(const struct lg__field *field)
 {
-    printf("\n    {\"name\": \"%s\", \"type\": \"%s\", \"unit\": \"%s\", \"always\": %s, \"added\": %s, \"sentence\": ", field->name, type_of(field),
-           field->unit, is_always(field) ? "true" : "false", field->form == LG__FORM_ADDED ? "true" : "false");
+    printf("\n    {\"name\": \"%s\", \"type\": \"%s\", \"unit\": \"%s\", \"always\": %s, \"sentence\": ", field->name, type_of(field), field->unit,
+           is_always(field) ? "true" : "false");
     string(field->sentence);
     putchar('}');
 }
 
-static const struct {
-    const char *name, *sentence;
-} kinds[] = {
+static const struct lg__kind kinds[] = {
 #define KIND(identifier, value, name, sentence) { name, sentence },
     LG_CRASH_TABLE(KIND)
 #undef KIND
+    { NULL, NULL },
 };
+
+static const char *sentence_of(const struct lg__kind *kind)
+{
+    for (const struct lg__kind *of = kinds; !kind->sentence; of++)
+        if (strcmp(of->name, kind->name) == 0)
+            return of->sentence;
+    return kind->sentence;
+}
+
+static void write_kinds(const char *key, const struct lg__kind *all)
+{
+    printf("], \"%s\": [", key);
+    for (const struct lg__kind *kind = all; kind->name; kind++) {
+        printf("%s\n  {\"name\": \"%s\", \"sentence\": ", kind == all ? "" : ",", kind->name);
+        string(sentence_of(kind));
+        putchar('}');
+    }
+}
 
 int main(void)
 {
@@ -107,12 +127,11 @@ int main(void)
             printf("%s\"%s\"", comma, names->other);
         printf("]}");
     }
-    printf("], \"kinds\": [");
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        printf("%s\n  {\"name\": \"%s\", \"sentence\": ", i ? "," : "", kinds[i].name);
-        string(kinds[i].sentence);
-        putchar('}');
-    }
+    write_kinds("kinds", kinds);
+    write_kinds("finer", lg__kinds_finer);
+    printf("], \"lines\": [");
+    for (size_t i = 0; lg__shapes_lines[i]; i++)
+        printf("%s\"%s\"", i ? ", " : "", lg__shapes_lines[i]->name);
     printf("]}\n");
     return 0;
 }

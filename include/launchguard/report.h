@@ -1,9 +1,10 @@
-/** Reader: the contents of a file as JSON, one object of docs/schema in one line.
+/** Reader: the contents of a file as JSON, one object of docs/schema in one line, and the same for
+ *  what a desk knows of a fleet.
  *
  *  The rules of reader.h hold here as well. Texts of the program are escaped as JSON requires, and
  *  must be escaped once more before a terminal shows them.
  *
- *  The static library (liblaunchguard.a) and the Swift package have this call; the shared library
+ *  The static library (liblaunchguard.a) and the Swift package have these calls; the shared library
  *  does not, since the table of fields would cost each process some pages.
  */
 #ifndef LAUNCHGUARD_REPORT_H
@@ -58,7 +59,82 @@ typedef struct lg_report_options {
  *  on the thread that asked. */
 typedef int (*lg_report_sink)(const char *bytes, size_t size, void *user);
 
+/** How a version of a program compares with an older one. */
+typedef enum lg_fleet_change_kind {
+    LG_FLEET_CHANGE_NEW = 0,  /**< no run of the older version died of the same */
+    LG_FLEET_CHANGE_MORE = 1, /**< more than chance explains */
+    LG_FLEET_CHANGE_GONE = 2, /**< no run of the newer version died of the same */
+    LG_FLEET_CHANGE_LESS = 3, /**< fewer than chance explains */
+    LG_FLEET_CHANGE_SAME = 4
+} lg_fleet_change_kind;
+
+/** The runs of two versions that died of the same. */
+typedef struct lg_fleet_change {
+    uint32_t kind;                /**< LG_FLEET_CHANGE_* */
+    uint64_t old_runs, new_runs;
+    uint64_t old_total, new_total; /**< all runs of the version, whatever their end */
+    const char *old_fingerprint;  /**< that of the older version; NULL: the same */
+} lg_fleet_change;
+
+/** The runs of a fleet that have one fingerprint. Texts are UTF-8 with a NUL; times are as in
+ *  docs/FIELDS.md. Everything is borrowed. */
+typedef struct lg_fleet_row {
+    const char *fingerprint;      /**< 32 hexadecimal digits */
+    const char *app;
+    const char *ending;           /**< lg_end_name() */
+    const char *headline;
+    const char *place;            /**< NULL: not known */
+    uint64_t runs, devices;
+    /** of the first and the last run; NULL: not known */
+    const char *first_started, *last_started, *first_version, *last_version;
+    /** other fingerprints of the same cause, with NULL at the end; NULL: none */
+    const char *const *same_place;
+    const uint64_t *trend;        /**< runs a day; may be NULL where `trend_days` is 0 */
+    size_t trend_days;
+    const char *trend_end;        /**< the last of these days; NULL: not known */
+    const lg_fleet_change *change; /**< NULL: nothing is compared */
+} lg_fleet_row;
+
+/** Runs of one version, or of one device. */
+typedef struct lg_fleet_part {
+    const char *name;
+    const char *source;           /**< where an unnamed device was collected from; NULL: left out */
+    uint64_t runs;
+    const char *last_started;     /**< NULL: not known */
+} lg_fleet_part;
+
+/** A fingerprint with its best example. Everything is borrowed. */
+typedef struct lg_fleet_example {
+    const lg_fleet_row *group;
+    const lg_fleet_part *versions, *devices; /**< may be NULL where there are none */
+    size_t version_count, device_count;
+    const char *device;           /**< of the example */
+    const char *run;              /**< its report: members, as JSON without the braces */
+} lg_fleet_example;
+
 LG_BEGIN
+
+/** Write a row of a fleet, the object fleet-fingerprint.
+ *
+ *  @param row  borrowed.
+ *  @return LG_OK; LG_ERR_SYSTEM: the sink refused, or there is no memory; LG_ERR_ARGUMENT: a
+ *          parameter is NULL; LG_ERR_UNSUPPORTED: there is no core on this system.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_fleet_row_report(const lg_fleet_row *row, lg_report_sink sink, void *user);
+
+/** Write a fingerprint with its example, the object fleet-example.
+ *
+ *  @param example  borrowed.
+ *  @return As lg_fleet_row_report(): LG_OK, LG_ERR_SYSTEM, LG_ERR_ARGUMENT, also where `group` is
+ *          NULL, or LG_ERR_UNSUPPORTED.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_fleet_example_report(const lg_fleet_example *example, lg_report_sink sink, void *user);
 
 /** Write the report of a run file or the contents of a ledger. Redacted values are not in it,
  *  except those in stack memory where `stack_bytes` is 1.

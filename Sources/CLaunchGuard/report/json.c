@@ -100,6 +100,8 @@ static void put_escaped(struct lg__json *json, char byte)
     switch (byte) {
     case '"': put(json, "\\\"", 2); return;
     case '\\': put(json, "\\\\", 2); return;
+    case '\b': put(json, "\\b", 2); return;
+    case '\f': put(json, "\\f", 2); return;
     case '\n': put(json, "\\n", 2); return;
     case '\r': put(json, "\\r", 2); return;
     case '\t': put(json, "\\t", 2); return;

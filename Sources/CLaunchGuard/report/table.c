@@ -22,6 +22,14 @@ static int64_t signed_at(const void *member, size_t size)
     return size == sizeof(int32_t) ? (int32_t)value : (int64_t)value;
 }
 
+static void write_string(struct lg__report *report, const struct lg__field *field, const void *member)
+{
+    const char *string;
+    memcpy(&string, member, sizeof string);
+    if (string || field->form == LG__FORM_STRING)
+        lg__json_string(&report->json, string ? string : "");
+}
+
 static void write_text(struct lg__report *report, const struct lg__field *field, const char *text)
 {
     if (field->form == LG__FORM_PATH_IF)
@@ -36,6 +44,8 @@ static void write(struct lg__report *report, const struct lg__field *field, cons
     const void *member = (const char *)of + field->at;
     json->key = field->name;
     switch (field->form) {
+    case LG__FORM_STRING:
+    case LG__FORM_STRING_IF: write_string(report, field, member); break;
     case LG__FORM_TEXT_IF:
     case LG__FORM_PATH_IF:
         if (!*(const char *)member)

@@ -11,6 +11,8 @@
 /* How the member of a structure is written. A form with _IF leaves out 0 and "". */
 enum lg__form {
     LG__FORM_END,
+    LG__FORM_STRING, /* pointer to characters with a NUL; _IF leaves out NULL alone */
+    LG__FORM_STRING_IF,
     LG__FORM_TEXT, /* array of characters with a NUL */
     LG__FORM_TEXT_IF,
     LG__FORM_PATH_IF, /* the same; a home directory may become "~" */
@@ -78,6 +80,10 @@ struct lg__shape {
 #define LG__MEMBER(member) .at = offsetof(OF, member), .size = sizeof(((OF *)NULL)->member)
 #define FIELD(form_, name_, member, unit_, sentence_) \
     { .name = name_, .form = LG__FORM_##form_, LG__MEMBER(member), LG__DOCUMENT(NULL, unit_, sentence_) }
+#define STRING(name_, member, type_, sentence_) \
+    { .name = name_, .form = LG__FORM_STRING, LG__MEMBER(member), LG__DOCUMENT(type_, "", sentence_) }
+#define STRING_IF(name_, member, type_, sentence_) \
+    { .name = name_, .form = LG__FORM_STRING_IF, LG__MEMBER(member), LG__DOCUMENT(type_, "", sentence_) }
 #define NAMED(name_, member, names_, sentence_) \
     { .name = name_, .form = LG__FORM_NAME, LG__MEMBER(member), .names = names_, LG__DOCUMENT(NULL, "", sentence_) }
 #define NAMED_IF(name_, member, names_, sentence_) \
@@ -101,5 +107,17 @@ void lg__table_signal(struct lg__report *report, int number);
 /* Every shape and all names, for generators; the last one is NULL. */
 extern const struct lg__shape *const lg__shapes_all[];
 extern const struct lg__names *const lg__shapes_names[];
+
+#ifdef LG_REPORT_TABLE
+/* The shapes whose objects are lines of their own. */
+extern const struct lg__shape *const lg__shapes_lines[];
+
+/* The kinds of a crash that follow from symbols; one that a record can have, too, has no sentence
+ * here. The last one has no name. */
+struct lg__kind {
+    const char *name, *sentence;
+};
+extern const struct lg__kind lg__kinds_finer[];
+#endif
 
 #endif

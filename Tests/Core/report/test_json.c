@@ -35,7 +35,7 @@ static void test_text(void **state)
     static const struct { const char *bytes, *json; } cases[] = {
         { "", "\"\"" },
         { "a\"b\\c", "\"a\\\"b\\\\c\"" },
-        { "\n\r\t\x01\x1b\x7f", "\"\\n\\r\\t\\u0001\\u001b\\u007f\"" },
+        { "\b\f\n\r\t\x01\x1b\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001b\\u007f\"" },
         { "grün \xF0\x9F\x9A\x80", "\"grün \xF0\x9F\x9A\x80\"" },
         { "\xFF\x80z", "\"\xEF\xBF\xBD\xEF\xBF\xBDz\"" },
         { "\xE2\x82", "\"\xEF\xBF\xBD\"" },              /* the beginning of a character */
@@ -110,8 +110,26 @@ static void test_sink(void **state)
     assert_int_equal(used, sizeof json.buffer);
 }
 
+/* The least that a row of a fleet has, and what is none. */
+static void test_fleet(void **state)
+{
+    const lg_fleet_row row = { .fingerprint = "f", .app = "a", .ending = "crash", .headline = "h", .runs = 1 };
+    const lg_fleet_example example = { .device = "d" };
+    (void)state;
+    (void)begun();
+    assert_int_equal(lg_fleet_row_report(&row, take, NULL), LG_OK);
+    assert_string_equal(text, "{\"app\":\"a\",\"devices\":0,\"ending\":\"crash\",\"fingerprint\":\"f\",\"headline\":\"h\",\"runs\":1,"
+                              "\"schema\":1,\"trend\":[],\"type\":\"fleet-fingerprint\"}");
+    room = used;
+    assert_int_equal(lg_fleet_row_report(&row, take, NULL), LG_ERR_SYSTEM);
+    assert_int_equal(lg_fleet_row_report(NULL, take, NULL), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_fleet_row_report(&row, NULL, NULL), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_fleet_example_report(&example, take, NULL), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_fleet_example_report(NULL, take, NULL), LG_ERR_ARGUMENT);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_text), cmocka_unit_test(test_object), cmocka_unit_test(test_sink) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_text), cmocka_unit_test(test_object), cmocka_unit_test(test_sink), cmocka_unit_test(test_fleet) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 internal import GRDB
-import LaunchGuardReports
 
 /// The runs of one fingerprint.
-struct FingerprintGroup: Encodable {
-    let schema = RunReport.currentSchema
-    let type = "fleet-fingerprint"
+struct FingerprintGroup {
     var fingerprint: String
     var app: String
     var ending: String

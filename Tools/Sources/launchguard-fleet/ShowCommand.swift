@@ -11,7 +11,7 @@ struct ShowCommand: ParsableCommand {
         let database = try FleetDatabase(reading: options.database)
         let shown = try ShownFingerprint(database, options.fingerprint.lowercased())
         if options.output.json {
-            Output.writeLine(json: shown)
+            Output.write(try FleetLine.text(shown))
         } else if options.html {
             Output.write(shown.page.bytes)
         } else {

@@ -3,9 +3,7 @@ import LaunchGuardReports
 import ToolParts
 
 /// A fingerprint with its figures and its best example.
-struct ShownFingerprint: Encodable {
-    let schema = RunReport.currentSchema
-    let type = "fleet-example"
+struct ShownFingerprint {
     let group: FingerprintGroup
     let versions: [Part]
     let devices: [Part]
@@ -14,7 +12,7 @@ struct ShownFingerprint: Encodable {
     let example: RunReport
 
     /// Runs of one version, or of one device.
-    struct Part: Encodable {
+    struct Part {
         var name: String
         /// For a device without a name: the argument that only this device was last collected from.
         var source: String?

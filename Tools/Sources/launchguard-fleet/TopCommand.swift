@@ -11,7 +11,7 @@ struct TopCommand: ParsableCommand {
         let database = try FleetDatabase(reading: options.database)
         let ranking = try Ranking(database, app: options.app, pair: options.pair, lines: options.lines)
         if options.output.json {
-            Output.writeLines(json: ranking.groups)
+            Output.write(try ranking.groups.map(FleetLine.text).joined())
         } else if options.html {
             Output.write(ranking.page.bytes)
         } else {

@@ -1,8 +1,8 @@
 internal import GRDB
 
 /// How often two versions of an application died of the same.
-struct VersionChange: Encodable {
-    enum Kind: String, Encodable, CaseIterable {
+struct VersionChange {
+    enum Kind: String, CaseIterable {
         /// In the order in which they are shown.
         case new, more, gone, less, same
     }

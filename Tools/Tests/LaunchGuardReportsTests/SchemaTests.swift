@@ -29,6 +29,7 @@ import Testing
         var commands = [
             ["list", path], ["inspect", path], ["inspect", "--memory", "--run", "1", path], ["log", "--run", "1", path], ["verify", path], ["verify", state.runPath],
             ["simulate"], ["simulate", "crash", "crash", "ok", "finish"], ["upload", "--timeout", "1", "--agent", "/bin/true", path],
+            ["verdict", path], ["doctor", "/tmp"],
         ]
         commands += golden.flatMap { [["inspect", "--no-symbols", $0], ["verify", $0]] } + golden.filter { $0.hasSuffix(".lgrun") }.map { ["log", $0] }
         var lines = ""
@@ -42,7 +43,7 @@ import Testing
         guard let result = try validate([try scratch.write(Array(lines.utf8), "lines")]) else { return }
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         let seen = try #require(result.output.split(separator: "\n").last { $0.hasPrefix("seen: ") })
-        for name in ["run", "ledger", "listed-run", "verified-file", "verified-block", "breadcrumb", "delivery-entry", "simulation"] {
+        for name in ["run", "ledger", "listed-run", "verified-file", "verified-block", "breadcrumb", "delivery-entry", "simulation", "last-end", "finding"] {
             #expect(seen.contains(" \(name)=") && !seen.contains(" \(name)=0"), "\(seen)")
         }
     }
