@@ -26,7 +26,10 @@ func start(_ paths: Paths, keepLogging: Bool) async throws {
     }
 
     print("start: process \(getpid()), streak \(launch.streak)")
-    try await launch.begin()
+    if let problem = await launch.begin().problem {
+        printError("notes: \(problem)")
+        exit(1)
+    }
     launch.finish()
     print("finished: process \(getpid()), status \(launch.status)")
 
