@@ -46,6 +46,7 @@ private func deliverReports(_ session: Session) {
     guard let address = unsafe getenv("NOTES_REPORTS_TO") else { return }
     do {
         try session.delivery.start(.init(target: .http(unsafe String(cString: address)), consent: .given))
+        if let problem = session.delivery.problem { printError("notes: \(problem)") }
     } catch {
         printError("notes: \(error)")
     }
