@@ -1,4 +1,5 @@
 // A server with swift-log and ServiceLifecycle: LaunchGuard is a backend more, and a service more.
+import Glibc
 import LaunchGuard
 import LaunchGuardLogging
 import LaunchGuardService
@@ -26,7 +27,10 @@ struct Server: Service {
 }
 
 let launch = session.makeLaunch("main")
-try await launch.begin()
+if let problem = await launch.begin().problem {
+    Logger(label: "main").error("not launched: \(problem)")
+    exit(1)  // No crash, and the supervisor starts the server again.
+}
 let server = Server()
 let group = ServiceGroup(
     // LaunchGuardService comes last, so that it is the first to be asked to shut down.

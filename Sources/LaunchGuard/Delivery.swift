@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Reports leave the machine: ``Session/delivery``.
 ///
 /// The program only says where reports go. A small program of its own, `launchguard-agent`, makes
@@ -8,6 +10,7 @@
 /// var configuration = Delivery.Configuration(target: .sentry(dsn: dsn))
 /// configuration.consent = .given
 /// try session.delivery.start(configuration)
+/// if let problem = session.delivery.problem { print(problem) }
 /// ```
 ///
 /// Any thread may call every member.
@@ -20,36 +23,65 @@ public struct Delivery: Sendable {
     ///
     /// In a simulated session the call checks the configuration, and nothing is delivered.
     ///
-    /// - Throws: ``LaunchGuardError/Code/noAgent`` when no agent's program is found: reports stay
-    ///   owed, and all other members work; ``LaunchGuardError/Code/option`` for a value that makes
-    ///   no sense; ``LaunchGuardError/Code/already`` for a second call;
-    ///   ``LaunchGuardError/Code/disabled`` where `LAUNCHGUARD_NO_DELIVERY` or the file `spool/off`
-    ///   switches delivery off; ``LaunchGuardError/Code/secondary`` beside the primary process;
-    ///   ``LaunchGuardError/Code/unprotected`` for a session without files, and others where the
-    ///   files cannot be written.
+    /// What is missing in the environment does not keep the program from running: it is in the log,
+    /// and ``problem`` is the reason. Without an agent's program
+    /// (``LaunchGuardError/Code/noAgent``) reports stay owed, and all other members work. Nothing
+    /// is delivered where `LAUNCHGUARD_NO_DELIVERY` or the file `spool/off` switches delivery off
+    /// (``LaunchGuardError/Code/disabled``), beside the primary process
+    /// (``LaunchGuardError/Code/secondary``), for a session without files
+    /// (``LaunchGuardError/Code/unprotected``), and where the files cannot be written.
+    ///
+    /// - Throws: for a mistake in the call alone: ``LaunchGuardError/Code/option`` for a value that
+    ///   makes no sense; ``LaunchGuardError/Code/already`` for a second call;
+    ///   ``LaunchGuardError/Code/closed`` after ``Session/stop()``;
+    ///   ``LaunchGuardError/Code/forked`` in a forked child.
     public func start(_ configuration: Configuration) throws(LaunchGuardError) {
-        try core.startDelivery(try DeliveryOptions(configuration), told)
+        let options = try DeliveryOptions(configuration)
+        do throws(LaunchGuardError) {
+            try core.startDelivery(options, told)
+        } catch {
+            guard error.isOfEnvironment else { throw error }
+            note(error)
+        }
     }
+
+    /// The problem of the environment for which reports are not delivered, or only later; `nil`
+    /// without one. It is that of the last ``start(_:)``, ``setConsent(_:)`` or
+    /// ``requestReport(_:)`` that met one.
+    public var problem: LaunchGuardError? { told.problem.withLock(\.self) }
 
     /// Store whether reports may leave the machine. ``Consent/withheld`` deletes all reports that
     /// were not sent; no run that ends before consent is given again is ever sent, nor is this one.
     /// C: `lg_delivery_consent()`.
     ///
-    /// - Throws: as ``start(_:)``, where the files cannot be written.
-    public func setConsent(_ consent: Consent) throws(LaunchGuardError) {
-        try core.setDeliveryConsent(consent)
+    /// - Returns: false where the consent could not be stored, for the reason in ``problem``: what
+    ///   was stored before still holds.
+    @discardableResult
+    public func setConsent(_ consent: Consent) -> Bool {
+        do throws(LaunchGuardError) {
+            try core.setDeliveryConsent(consent)
+            return true
+        } catch {
+            note(error)
+            return false
+        }
     }
 
     /// Ask for a report of this run now, while it lives. C: `lg_delivery_report_now()`.
     ///
     /// - Parameter reason: one line for a person, cut to 255 bytes and at its first NUL.
-    /// - Returns: the identity of the report, which is not that of the run.
-    /// - Throws: ``LaunchGuardError/Code/state`` before ``start(_:)``, and without consent;
-    ///   ``LaunchGuardError/Code/limit`` where 16 requests wait already; others where the files
-    ///   cannot be written.
+    /// - Returns: the identity of the report, which is not that of the run; `nil` without a report,
+    ///   for the reason in ``problem``: ``LaunchGuardError/Code/state`` before ``start(_:)``, and
+    ///   without consent; ``LaunchGuardError/Code/limit`` where 16 requests wait already; others
+    ///   where the files cannot be written.
     @discardableResult
-    public func requestReport(_ reason: String) throws(LaunchGuardError) -> String {
-        try core.requestDelivery(reason)
+    public func requestReport(_ reason: String) -> String? {
+        do throws(LaunchGuardError) {
+            return try core.requestDelivery(reason)
+        } catch {
+            note(error)
+            return nil
+        }
     }
 
     /// Wait until the reports that are owed now were sent. For a program whose agent cannot outlive
@@ -60,12 +92,19 @@ public struct Delivery: Sendable {
     ///
     /// - Parameter limit: longest time, 1 ms to 5 s; `nil` for two seconds less the time since the
     ///   process started.
-    /// - Throws: ``LaunchGuardError/Code/state`` before ``start(_:)``;
-    ///   ``LaunchGuardError/Code/option`` for a limit that makes no sense;
+    /// - Returns: ``WaitResult/nothing`` at once where a ``problem`` keeps ``start(_:)`` from
+    ///   delivering.
+    /// - Throws: for a mistake in the call alone: ``LaunchGuardError/Code/state`` before
+    ///   ``start(_:)``; ``LaunchGuardError/Code/option`` for a limit that makes no sense;
     ///   ``LaunchGuardError/Code/closed`` after ``Session/stop()``.
     nonisolated(nonsending) public func wait(_ limit: Duration? = nil) async throws(LaunchGuardError) -> WaitResult {
         let ms = try DeliveryOptions.waitLimit(limit)
-        return try await onThread { [core] _ in core.waitForDelivery(ms) }.get()
+        do throws(LaunchGuardError) {
+            return try await onThread { [core] _ in core.waitForDelivery(ms) }.get()
+        } catch {
+            guard error.isOfEnvironment || error.code == .state && problem != nil else { throw error }
+            return .nothing
+        }
     }
 
     /// The reports in the spool, oldest run first; empty for a session without files. C:
@@ -89,6 +128,11 @@ public struct Delivery: Sendable {
     /// iteration gets all acknowledgements of this run. It ends with ``Session/stop()`` and with
     /// the end of a simulation. C: `lg_delivery_options.on_delivered`.
     public var acknowledgements: Acknowledgements { Acknowledgements(source: told) }
+
+    private func note(_ error: LaunchGuardError) {
+        core.log(.warning, "delivery: \(error)")
+        told.problem.withLock { $0 = error }
+    }
 }
 
 extension Session {

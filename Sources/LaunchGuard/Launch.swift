@@ -44,9 +44,9 @@ public final class Launch: Sendable {
     public var status: Status { core.status }
 
     /// The status now and every later change; ends when the launch is finished or its end was
-    /// announced, when ``begin()`` has thrown or an essential task has failed, and when the session
-    /// is stopped. Each iteration is independent, and gets every change even when it is slow. C:
-    /// `on_status`.
+    /// announced, when ``begin()`` returns anything but ``Outcome/launched``, when an essential
+    /// task has failed, and when the session is stopped. Each iteration is independent, and gets
+    /// every change even when it is slow. C: `on_status`.
     public var statusUpdates: StatusUpdates { StatusUpdates(source: hooks.statuses) }
 
     /// All that is known of the context now; `nil` for an unprotected launch. C:
@@ -68,20 +68,13 @@ public final class Launch: Sendable {
     /// ``onReport(_:)`` and for the repairs. When no repair is left, the launch goes on in safe
     /// mode. By default a cancelled caller changes nothing: ``LaunchPolicy/cancellation``.
     ///
-    /// - Throws: ``LaunchGuardError/Code/restart`` when a repair succeeded that needs a restart: no
-    ///   task ran, so end the program, or execute it again. ``LaunchGuardError/Code/failed`` when
-    ///   an essential task failed: the tasks after it did not run; ``LaunchGuardError/failedTask``
-    ///   is its key, and ``LaunchGuardError/underlying`` what it threw.
-    ///   ``LaunchGuardError/Code/interrupted`` when the end was announced, or SIGTERM or SIGINT
-    ///   came while the launch was held, and ``LaunchGuardError/Code/closed`` when the session was
-    ///   stopped: the remaining tasks did not run. ``LaunchGuardError/Code/cancelled`` when the
-    ///   caller was cancelled, ``LaunchPolicy/cancellation`` forwards that, and a closure failed
-    ///   for this reason, or when the caller was cancelled before the call, which then begins
-    ///   nothing. ``LaunchGuardError/Code/state`` when the launch was begun before, and
-    ///   ``LaunchGuardError/Code/system`` when no thread can be made. Errors of repairs and other
-    ///   tasks are not thrown here: they are in the log.
-    nonisolated(nonsending) public func begin() async throws(LaunchGuardError) {
-        if hooks.cancellation == .forwarded, Task.isCancelled { throw LaunchGuardError(.cancelled) }
+    /// An error of an essential task, a network that is away for example, is no crash: it is the
+    /// outcome ``Outcome/failed(task:error:)``. The compiler warns of a call whose outcome is
+    /// unused, because a program that ignores a failed essential task runs without what it cannot
+    /// do without. Errors of repairs and other tasks are in the log. A second call is a mistake of
+    /// the program: it has the outcome ``Outcome/refused(_:)``.
+    nonisolated(nonsending) public func begin() async -> Outcome {
+        if hooks.cancellation == .forwarded, Task.isCancelled { return .cancelled(task: nil) }
         let context = CallerContext()
         var code: LaunchGuardError.Code
         do throws(LaunchGuardError) {
@@ -93,13 +86,17 @@ public final class Launch: Sendable {
             }
         } catch {
             context.end()
-            throw error
+            return refused(error)
         }
-        if code == .state { hooks.drop(context) } else if code != .ok { hooks.end(core) }
+        if code == .state {
+            hooks.drop(context)
+            return refused(LaunchGuardError(.state, "launch \"\(name)\" was begun before"))
+        }
+        if code != .ok { hooks.end(core) }
         // From here on the caller is not in question.
         context.isCancelled.store(false, ordering: .sequentiallyConsistent)
         if context.isCutShort.load(ordering: .sequentiallyConsistent), code == .ok || code == .failed { code = .cancelled }
-        try check(code)
+        return outcome(code)
     }
 
     /// Wait until the launch is no longer held and its tasks have run, where ``begin()`` does not
@@ -108,27 +105,31 @@ public final class Launch: Sendable {
     /// closure wait for a detached task that waits here. C: `lg_launch_wait()`.
     ///
     /// - Parameter timeout: longest wait; `nil` for no limit.
-    /// - Throws: as ``begin()``; ``LaunchGuardError/Code/timeout`` when the time has passed,
-    ///   ``LaunchGuardError/Code/cancelled`` when the caller is cancelled, which has no effect on
-    ///   the launch; ``LaunchGuardError/Code/state`` before ``begin()``, and where a closure of
-    ///   this launch would have to wait.
-    nonisolated(nonsending) public func waitUntilLaunched(timeout: Duration? = nil) async throws(LaunchGuardError) {
+    /// - Returns: as ``begin()``; ``Outcome/timedOut`` when the time has passed,
+    ///   ``Outcome/cancelled(task:)`` when the caller is cancelled, which has no effect on the
+    ///   launch; ``Outcome/refused(_:)`` before ``begin()``, and where a closure of this launch
+    ///   would have to wait.
+    nonisolated(nonsending) public func waitUntilLaunched(timeout: Duration? = nil) async -> Outcome {
         let end = timeout.map { ContinuousClock.now + $0 }
         if RunningClosure.isInside(hooks) {
             let code = core.wait(milliseconds: 0)
-            guard code != .timeout else { throw LaunchGuardError(.state, "a closure of launch \"\(name)\" cannot wait for this launch") }
-            return try check(code)
+            guard code == .timeout else { return outcome(code) }
+            return refused(LaunchGuardError(.state, "a closure of launch \"\(name)\" cannot wait for this launch"))
         }
-        let code = try await onThread { [core] isCancelled in
-            while true {
-                let left = end.map { ContinuousClock.now.duration(to: $0).milliseconds } ?? .max
-                let code = core.wait(milliseconds: UInt32(min(max(left, 0), 100)))
-                if code != .timeout { return code }
-                if isCancelled() { return .cancelled }
-                if left <= 0 { return code }
+        do throws(LaunchGuardError) {
+            let code = try await onThread { [core] isCancelled in
+                while true {
+                    let left = end.map { ContinuousClock.now.duration(to: $0).milliseconds } ?? .max
+                    let code = core.wait(milliseconds: UInt32(min(max(left, 0), 100)))
+                    if code != .timeout { return code }
+                    if isCancelled() { return .cancelled }
+                    if left <= 0 { return code }
+                }
             }
+            return outcome(code)
+        } catch {
+            return refused(error)
         }
-        try check(code)
     }
 
     /// Mark the launch as finished: at once; with ``Launch/Finish/both`` after the window; without
@@ -140,8 +141,23 @@ public final class Launch: Sendable {
     @discardableResult
     public func finish() -> Bool { core.finish() }
 
-    private func check(_ code: LaunchGuardError.Code) throws(LaunchGuardError) {
-        if code == .failed || code == .cancelled, let failure = hooks.failure { throw LaunchGuardError(code, failure) }
-        if code != .ok { throw LaunchGuardError(code) }
+    private func refused(_ error: LaunchGuardError) -> Outcome {
+        hooks.log(.error, error.description)
+        return .refused(error)
+    }
+
+    private func outcome(_ code: LaunchGuardError.Code) -> Outcome {
+        switch code {
+        case .ok: return .launched
+        case .failed:
+            guard let failure = hooks.failure else { return .refused(LaunchGuardError(code)) }
+            return .failed(task: failure.key, error: failure.error)
+        case .restart: return .restartNeeded
+        case .interrupted: return .interrupted
+        case .cancelled: return .cancelled(task: hooks.failure?.key)
+        case .closed: return .closed
+        case .timeout: return .timedOut
+        default: return refused(LaunchGuardError(code))
+        }
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Session {
     /// Warn when memory gets near its limit. The limit is the nearest one of the memory cgroup and
     /// the cgroups above it; else the process's own; else the memory of the machine.
@@ -14,14 +16,27 @@ extension Session {
     ///   - onNear: called on a thread of LaunchGuard, where it may block: once, and again only
     ///     after memory was below nine tenths of the warning threshold. Until the closure returns,
     ///     the watch of memory stands still. `nil`: mark and breadcrumb only.
-    /// - Throws: ``LaunchGuardError/Code/already``: a watch runs in this process;
-    ///   ``LaunchGuardError/Code/notFound``: no limit can be read;
-    ///   ``LaunchGuardError/Code/argument`` for a number that is no percentage;
-    ///   ``LaunchGuardError/Code/unprotected`` for a session without files;
-    ///   ``LaunchGuardError/Code/system`` when no thread can be made.
+    /// - Throws: for a mistake in the call alone: ``LaunchGuardError/Code/argument`` for a number
+    ///   that is no percentage, ``LaunchGuardError/Code/already``: a watch runs in this process;
+    ///   ``LaunchGuardError/Code/closed`` after ``stop()``, ``LaunchGuardError/Code/forked`` in a
+    ///   forked child. Without a limit that can be read, without files and without a thread nothing
+    ///   is watched: ``memoryWatchProblem``.
     public func watchMemory(nearPercent: Int, onNear: (@Sendable (Memory) -> Void)? = nil) throws(LaunchGuardError) {
-        try core.watchMemory(nearPercent, onNear)
+        do throws(LaunchGuardError) {
+            try core.watchMemory(nearPercent, onNear)
+            memoryProblem.withLock { $0 = nil }
+        } catch {
+            guard error.isOfEnvironment else { throw error }
+            core.log(.warning, "memory is not watched: \(error)")
+            memoryProblem.withLock { $0 = error }
+        }
     }
+
+    /// The problem of the environment for which ``watchMemory(nearPercent:onNear:)`` watches
+    /// nothing; `nil` without one. ``LaunchGuardError/Code/notFound``: no limit can be read;
+    /// ``LaunchGuardError/Code/unprotected``: the session has no files;
+    /// ``LaunchGuardError/Code/system``: no thread can be made.
+    public var memoryWatchProblem: LaunchGuardError? { memoryProblem.withLock(\.self) }
 
     /// End the watch of ``watchMemory(nearPercent:onNear:)``, and wait until its closure, which is
     /// then freed, has returned. Inside the closure the call does not wait. A mark of memory near

@@ -12,6 +12,7 @@ public final class Session: Sendable {
     private let launches = Mutex<[String: Launch]>([:])
     let isMainActorWatched = Atomic(false)
     let deliveredReports = DeliveryBroadcast()
+    let memoryProblem = Mutex<LaunchGuardError?>(nil)
 
     var preparedLaunches: [Launch] { launches.withLock { Array($0.values) } }
 

@@ -3,11 +3,11 @@
 /// ```swift
 /// let simulation = try Simulation()
 /// let launch = prepareLaunch(simulation.session)  // The program's own function.
-/// try await launch.begin()
+/// _ = await launch.begin()
 /// simulation.end(.crash)                          // It crashed while launching …
-/// try await launch.begin()
+/// _ = await launch.begin()
 /// simulation.end(.crash)                          // … twice.
-/// try await launch.begin()                        // The report, the repairs, the tasks.
+/// let outcome = await launch.begin()              // The report, the repairs, the tasks.
 /// simulation.close()
 /// ```
 ///
@@ -29,7 +29,7 @@ public final class Simulation: Sendable {
     /// `lg_simulate()`.
     ///
     /// A closure of a launch may make this call: a launch that is under way ends there. Its
-    /// ``Launch/begin()`` then throws ``LaunchGuardError/Code/closed``, the tasks of its closures
+    /// ``Launch/begin()`` then returns ``Launch/Outcome/closed``, the tasks of its closures
     /// are cancelled, and no further closure of the launch is called.
     ///
     /// - Parameter end: the end; ``Report/End/exit`` has status 1.

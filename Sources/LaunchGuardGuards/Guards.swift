@@ -1,4 +1,5 @@
 public import LaunchGuard
+import Synchronization
 
 /// The switchboard of all guards: ``LaunchGuard/Session/guards``.
 ///
@@ -22,14 +23,21 @@ public struct Guards: Sendable {
 
     /// Start the guards. C: `lg_guard_start()`.
     ///
-    /// - Throws: `LaunchGuardError` with the code `unprotected` where the session has no handlers:
-    ///   ``GuardClass/memory`` and ``GuardClass/nullCall`` stay off, and all others work;
-    ///   `already` where the guards are started, and nothing changes; `option` for a value that
-    ///   makes no sense, and for no class; `closed` after `Session.stop()`; `forked` in a forked
-    ///   child; `system` where no thread can be made for events.
+    /// What is missing in the environment does not keep the program from running: it is in the log,
+    /// and ``problem`` is the reason.
+    ///
+    /// - Throws: `LaunchGuardError` for a mistake in the call alone: `already` where the guards are
+    ///   started, and nothing changes; `option` for a value that makes no sense, and for no class;
+    ///   `closed` after `Session.stop()`; `forked` in a forked child.
     public func start(_ configuration: Configuration = Configuration()) throws(LaunchGuardError) {
-        try core.start(configuration)
+        try core.degrade { () throws(LaunchGuardError) in try core.start(configuration) }
     }
+
+    /// The problem of the environment for which the last ``start(_:)`` left guards off; `nil`
+    /// without one. With the code `unprotected` the session has no handlers:
+    /// ``GuardClass/memory`` and ``GuardClass/nullCall`` stay off, and all others work. With
+    /// `system` no thread can be made for events, and all guards stay off.
+    public var problem: LaunchGuardError? { CoreGuards.problem.withLock(\.self) }
 
     /// Stop the guards: from now on each guarded operation is the unguarded one. Events that wait
     /// are still reported. Guards can be started again. C: `lg_guard_stop()`.
@@ -48,15 +56,17 @@ public struct Guards: Sendable {
     /// Change the set of classes that are on. C: `lg_guard_set_classes()`.
     ///
     /// - Throws: `LaunchGuardError` with the code `state` where the guards are not started;
-    ///   `unprotected`, `closed` and `forked` as ``start(_:)``.
-    public func setClasses(_ classes: Set<GuardClass>) throws(LaunchGuardError) { try core.setClasses(classes) }
+    ///   `closed` and `forked` as ``start(_:)``.
+    public func setClasses(_ classes: Set<GuardClass>) throws(LaunchGuardError) {
+        try core.degrade { () throws(LaunchGuardError) in try core.setClasses(classes) }
+    }
 
     /// Change the policy of some classes. C: `lg_guard_set_policy()`.
     ///
     /// - Throws: `LaunchGuardError` with the code `state` where the guards are not started;
     ///   `closed` and `forked` as ``start(_:)``.
     public func setPolicy(_ policy: GuardPolicy, for classes: Set<GuardClass> = .all) throws(LaunchGuardError) {
-        try core.setPolicy(policy, classes)
+        try core.degrade { () throws(LaunchGuardError) in try core.setPolicy(policy, classes) }
     }
 
     /// Replace the lists of modules whose calls are guarded. A module is a file name without its
@@ -68,7 +78,7 @@ public struct Guards: Sendable {
     ///   for more than 256 names; `option` for a name that is empty or has a slash; `closed` and
     ///   `forked` as ``start(_:)``.
     public func setModules(allowed: [String] = [], denied: [String] = []) throws(LaunchGuardError) {
-        try core.setModules(allowed, denied)
+        try core.degrade { () throws(LaunchGuardError) in try core.setModules(allowed, denied) }
     }
 
     /// Guards of Swift hold for this type and its subclasses, and from now on only for types that

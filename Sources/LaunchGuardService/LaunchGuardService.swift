@@ -7,7 +7,10 @@ public import ServiceLifecycle
 /// ```swift
 /// let session = try Session.start(appID: "org.example.server")
 /// let launch = session.makeLaunch("main")
-/// try await launch.begin()
+/// if let problem = await launch.begin().problem {
+///     logger.error("\(problem)")
+///     exit(1)
+/// }
 /// let group = ServiceGroup(
 ///     services: [
 ///         database, server,

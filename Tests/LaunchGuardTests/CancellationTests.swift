@@ -10,7 +10,7 @@ import TestSupport
     ) async throws -> Launch {
         let simulation = try Simulation()
         let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: policy)
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
         prepare(launch)
         return launch
@@ -20,7 +20,7 @@ import TestSupport
     private static func begin(_ launch: Launch, cancelAt entry: String, _ log: Log) async throws -> LaunchGuardError? {
         let caller = Task {
             do throws(LaunchGuardError) {
-                try await launch.begin()
+                try await launch.begin().get()
                 return nil as LaunchGuardError?
             } catch {
                 return error
@@ -117,18 +117,18 @@ import TestSupport
         let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
         let caller = Task {
             while !Task.isCancelled { await Task.yield() }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         caller.cancel()
         let error = await #expect(throws: LaunchGuardError.self) { try await caller.value }
         #expect(error?.code == .cancelled)
-        try await launch.begin()
+        try await launch.begin().get()
     }
 
     @Test func aClosureCannotWaitForItsOwnLaunch() async throws {
         let log = Log()
         @Sendable func wait(for launch: Launch, _ name: String) async {
-            let error = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched() }
+            let error = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched().get() }
             log.add("\(name) \(error?.code.description ?? "")")
         }
         let launch = try await Self.crashed(.init()) { launch in
@@ -140,11 +140,11 @@ import TestSupport
                 await Task { await wait(for: launch, "task of the task") }.value
                 let other = try Simulation().session.makeLaunch("other", window: .zero)
                 other.addTask("work") { await wait(for: launch, "other launch") }
-                try await other.begin()
-                try await other.waitUntilLaunched()
+                try await other.begin().get()
+                try await other.waitUntilLaunched().get()
             } onProtect: { [weak launch] in await wait(for: launch!, "protect") }
         }
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.all == ["report", "protect", "repair", "task", "task of the task", "other launch"].map { $0 + " state" })
     }
 
@@ -154,7 +154,7 @@ import TestSupport
         launch.addTask("first") {
             Task {
                 try await log.wait(for: "second")
-                do throws(LaunchGuardError) { try await launch.waitUntilLaunched() } catch { log.add("\(error)") }
+                do throws(LaunchGuardError) { try await launch.waitUntilLaunched().get() } catch { log.add("\(error)") }
                 log.add("launched")
             }
         }
@@ -163,7 +163,7 @@ import TestSupport
             passTime(.milliseconds(50), why: "the other task waits until this one is over")
             log.add("over")
         }
-        try await launch.begin()
+        try await launch.begin().get()
         try await log.wait(for: "launched")
         #expect(log.all == ["second", "over", "launched"])
     }

@@ -26,7 +26,7 @@ import TestSupport
         } onProtect: { log.add("protect \(Self.context)") }
         for trace in ["first", "second"] {
             try await Task(priority: priority) {
-                try await Self.$trace.withValue(trace) { try await launch.begin() }
+                try await Self.$trace.withValue(trace) { try await launch.begin().get() }
             }.value
             simulation.end(.crash)
         }
@@ -39,12 +39,12 @@ import TestSupport
         let launch = try Simulation().session.makeLaunch("main", window: .zero)
         launch.addTask("first") {
             let error = await #expect(throws: LaunchGuardError.self) {
-                try await Self.$trace.withValue("second") { try await launch.begin() }
+                try await Self.$trace.withValue("second") { try await launch.begin().get() }
             }
             #expect(error?.code == .state)
         }
         launch.addTask("second") { log.add(Self.trace) }
-        try await Self.$trace.withValue("first") { try await launch.begin() }
+        try await Self.$trace.withValue("first") { try await launch.begin().get() }
         #expect(log.all == ["first"])
     }
 

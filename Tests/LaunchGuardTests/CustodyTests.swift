@@ -25,7 +25,7 @@ import Testing
         launch.addTask("plugins", options: [.unsafe, .suspect]) { log.add("plugins") }
         for number in 3...4 { launch.addTask("number \(number)") { log.add("\(number)") } }
         #expect(launch.problem == nil)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["first", "plugins", "3", "4"])
         #expect(await launch.signal("became-active", to: "first"))
         #expect(log.take() == ["became-active"])
@@ -37,14 +37,14 @@ import Testing
         launch.addTask("light") { throw Failure(description: "no matter") }
         launch.addTask("database", options: .essential) { throw Failure(description: "no disk") }
         launch.addTask("window") { log.add("window") }
-        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
         #expect(error?.code == .failed)
         #expect(error?.message == "task \"database\" failed: no disk")
         #expect(log.all == [])
         #expect(launch.state(ofTask: "light") == .failed)
         #expect(launch.state(ofTask: "database") == .failed)
         #expect(launch.state(ofTask: "window") == .leftOut)
-        let again = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched() }
+        let again = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched().get() }
         #expect(again?.code == .failed)
     }
 
@@ -53,7 +53,7 @@ import Testing
         let (_, launch) = try Self.simulated()
         launch.addTask("both", options: [.essential, .unsafe]) { log.add("both") }
         #expect(launch.problem?.code == .option)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.all == ["both"])
     }
 
@@ -68,7 +68,7 @@ import Testing
         }
         launch.addTask("work", options: .replace) { log.add("new") }
         #expect(launch.problem == nil)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["new", "more", "late"])
         #expect(launch.problem?.code == .state)
         launch.addTask("after all") { log.add("after all") }
@@ -86,13 +86,13 @@ import Testing
         #expect(launch.leaveOut("database"))
         #expect(!launch.leaveOut(""))
         #expect(!launch.leaveOut("a\0b"))
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["window"])
         #expect(launch.state(ofTask: "database") == .leftOut)
         #expect(launch.state(ofTask: "plugins") == .leftOut)
         #expect(!launch.leaveOut("window"))
         simulation.end(.crash)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["protect", "mend", "window"])
     }
 
@@ -101,15 +101,15 @@ import Testing
         let (simulation, launch) = try Self.simulated(.init(hold: .custody, repairsAutomatically: false))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("a") { log.add("a") } onProtect: { log.add("protect a") }
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
         _ = log.take()
-        try await launch.begin()
+        try await launch.begin().get()
         try await log.wait(for: "protect a")
         launch.addTask("b") { log.add("b") } onProtect: { log.add("protect b") }
         try await log.wait(for: "protect b")
         #expect(launch.repair())
-        try await launch.waitUntilLaunched()
+        try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["protect a", "protect b", "mend", "a", "b"])
     }
 
@@ -121,12 +121,12 @@ import Testing
         #expect(launch.replayByKey())
         #expect(!launch.replay("a"))
         // A launch that is not held runs all tasks in order.
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(!launch.replayByKey())
         #expect(log.take() == ["a", "b", "c", "d"])
         simulation.end(.crash)
 
-        try await launch.begin()
+        try await launch.begin().get()
         var updates = launch.statusUpdates.makeAsyncIterator()
         while await updates.next() != .checking {}
         #expect(log.take() == ["mend"])
@@ -138,7 +138,7 @@ import Testing
         #expect(launch.replay("b"))
         try await log.wait(for: "b")
         #expect(launch.replay())
-        try await launch.waitUntilLaunched()
+        try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["c", "b", "a", "d"])
     }
 
@@ -150,16 +150,16 @@ import Testing
         launch.addTask("b") { log.add("b") }
         launch.addTask("c", options: .byKey) { log.add("c") }
         launch.addTask("d") { log.add("d") }
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["a", "b", "c", "d"])
         simulation.end(.crash)
-        try await launch.begin()
+        try await launch.begin().get()
         try await log.wait(for: "d")
         #expect(log.take() == ["mend", "b", "d"])
         #expect(!launch.replay("b"))
         #expect(launch.replay("c"))
         #expect(launch.replay("a"))
-        try await launch.waitUntilLaunched()
+        try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["c", "a"])
     }
 
@@ -168,7 +168,7 @@ import Testing
         let (simulation, launch) = try Self.simulated()
         launch.addTask("a") { log.add("\(launch.finish()) \(launch.status)") }
         launch.addTask("b") { log.add("b \(launch.status)") }
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["true checking", "b checking"])
         #expect(launch.status == .normal)
         simulation.end(.crash)
@@ -180,7 +180,7 @@ import Testing
         let (_, launch) = try Self.simulated(.init(hold: .custody, repairsAutomatically: false))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("a", options: .late) { log.add("a") }
-        try await launch.begin()
+        try await launch.begin().get()
         launch.addTask("b", options: .late) { @MainActor in log.add("b") }
         try await log.wait(for: "b")
         #expect(launch.problem == nil)
@@ -188,7 +188,7 @@ import Testing
         launch.addTask("c", options: .late) { log.add("c") } onProtect: { log.add("protect c") }
         try await log.wait(for: "protect c")
         #expect(launch.repair())
-        try await launch.waitUntilLaunched()
+        try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["a", "b", "protect c", "mend", "c"])
         launch.addTask("c", options: [.late, .replace]) { log.add("never") }
         launch.addTask("d") { log.add("never") }
@@ -201,10 +201,10 @@ import Testing
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("work") { log.add("work") }
         launch.replayByKey()
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
         _ = log.take()
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["mend", "work"])
     }
 
@@ -222,7 +222,7 @@ import Testing
             log.add("sound \(event)")
             throw Failure(description: "logged")
         }
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["window", "window became-active", "sound", "sound became-active"])
         #expect(await launch.signal("entered-background"))
         #expect(log.take() == ["window entered-background", "sound entered-background"])
@@ -245,7 +245,7 @@ import Testing
                 launch.addTask("open database") { child.note("database") }
                 launch.addTask("open plugins") { Child.fault() }
                 #expect(launch.info?.lastTask == (streak == 0 ? nil : "open plugins"))
-                try await launch.begin()
+                try await launch.begin().get()
             }
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
@@ -254,7 +254,7 @@ import Testing
             launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
             launch.addTask("open database") { child.note("database") }
             launch.addTask("open plugins") { child.note("plugins") }
-            try await launch.begin()
+            try await launch.begin().get()
             #expect(launch.state(ofTask: "open plugins") == .leftOut)
             #expect(launch.mode == .probation)
         }
@@ -267,13 +267,13 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            try await session.makeLaunch("innocent", window: .zero).begin()
+            try await session.makeLaunch("innocent", window: .zero).begin().get()
             let guilty = session.makeLaunch("guilty", window: .zero)
             guilty.addTask("crash") {
                 await Task.yield()
                 Child.fault()
             }
-            try await guilty.begin()
+            try await guilty.begin().get()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()

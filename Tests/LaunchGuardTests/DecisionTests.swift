@@ -20,7 +20,7 @@ import TestSupport
         }
 
         func lives(_ end: Report.End) async throws -> [String] {
-            try await launch.begin()
+            try await launch.begin().get()
             simulation.end(end)
             return log.take()
         }
@@ -49,12 +49,12 @@ import TestSupport
 
     @Test func aHeldLaunchWaitsForTheProgram() async throws {
         let scenario = try Scenario(.init(hold: .custody)) { _ in .hold }
-        try await scenario.launch.begin()
+        try await scenario.launch.begin().get()
         try await waitUntil("the launch is held") { scenario.launch.status == .needsRepair }
         passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(scenario.log.take() == ["protect"])
         #expect(scenario.launch.skip())
-        try await scenario.launch.waitUntilLaunched()
+        try await scenario.launch.waitUntilLaunched().get()
         #expect(scenario.log.take() == ["work"])
     }
 
@@ -66,7 +66,7 @@ import TestSupport
 
     @Test func anEndAfterTheLaunchIsReportedAtTheNextStart() async throws {
         let scenario = try Scenario()
-        try await scenario.launch.begin()
+        try await scenario.launch.begin().get()
         scenario.launch.finish()
         scenario.simulation.end(.crash)
         _ = scenario.log.take()
@@ -78,7 +78,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().makeLaunch("main", window: .zero, finish: .mark)
-            try await launch.begin()
+            try await launch.begin().get()
             launch.finish()
             Child.fault()
         }
@@ -98,7 +98,7 @@ import TestSupport
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().makeLaunch("main", repairAfter: 5, window: .milliseconds(700), finish: .both)
             launch.addRepair("mend", impact: 1) {}
-            try await launch.begin()
+            try await launch.begin().get()
             Child.fault()
         }
         let state = scene.directory + "/state"

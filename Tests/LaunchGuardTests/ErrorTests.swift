@@ -33,11 +33,11 @@ import Testing
         launch.addTask("light") { throw Failure(description: "no matter") }
         launch.addTask("database", options: .essential) { throw Failure(description: "no disk") }
         for _ in 1...2 {
-            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
             #expect(error?.code == .failed)
             #expect(error?.failedTask == "database")
             #expect((error?.underlying as? Failure)?.description == "no disk")
-            let again = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched() }
+            let again = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched().get() }
             #expect(again == error)
             #expect((again?.underlying as? Failure)?.description == "no disk")
             simulation.end(.clean)

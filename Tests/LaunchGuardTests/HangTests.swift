@@ -25,7 +25,7 @@ import TestSupport
                 $0.hangThresholds = .init(launching: when == .launching ? short : long, running: when == .running ? short : long)
             }
             let launch = session.makeLaunch("main", window: .seconds(3600))
-            try await launch.begin()
+            try await launch.begin().get()
             if when == .running { launch.finish() }
             try hangTwice(session)
         }

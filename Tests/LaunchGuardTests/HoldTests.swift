@@ -12,7 +12,7 @@ import TestSupport
         let simulation = try Simulation()
         let launch = simulation.session.makeLaunch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy)
         prepare(launch)
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
         return (simulation, launch)
     }
@@ -43,8 +43,8 @@ import TestSupport
             }
         }
         try await log.wait(for: "normal")
-        try await launch.begin()
-        try await launch.waitUntilLaunched()
+        try await launch.begin().get()
+        try await launch.waitUntilLaunched().get()
         #expect(launch.finish())
         await screen.value
         let expected = switch answer {
@@ -66,20 +66,20 @@ import TestSupport
             launch.addTask("second") { log.add("second") }
         }
         #expect(log.take() == ["first", "second", "refused"])
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(launch.status == .needsRepair)
         #expect(launch.state(ofTask: "first") == .held)
         #expect(launch.state(ofTask: "nobody") == nil)
         #expect(!launch.finish())
-        let late = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched(timeout: .milliseconds(20)) }
+        let late = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched(timeout: .milliseconds(20)).get() }
         #expect(late?.code == .timeout)
-        let waiter = Task { try await launch.waitUntilLaunched() }
+        let waiter = Task { try await launch.waitUntilLaunched().get() }
         waiter.cancel()
         let cancelled = await #expect(throws: LaunchGuardError.self) { try await waiter.value }
         #expect(cancelled?.code == .cancelled)
         #expect(log.take() == [])
         #expect(launch.repair())
-        try await launch.waitUntilLaunched()
+        try await launch.waitUntilLaunched().get()
         try await log.wait(for: "refused")
         #expect(log.take() == ["mend", "first", "second", "refused"])
         #expect(launch.state(ofTask: "first") == .done)
@@ -97,7 +97,7 @@ import TestSupport
         }
         _ = log.take()
         var updates = launch.statusUpdates.makeAsyncIterator()
-        try await launch.begin()
+        try await launch.begin().get()
         while await updates.next() != .checking {}
         #expect(log.take() == ["work", "mend"])
         #expect(launch.finish())
@@ -110,13 +110,13 @@ import TestSupport
             launch.addTask("work") { log.add("work") }
         }
         _ = log.take()
-        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
         #expect(error?.code == .restart)
         #expect(error?.message.contains("restart") == true)
         #expect(log.take() == ["replace"])
         #expect(launch.status == .normal)
         simulation.end(.clean)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(launch.mode == .probation)
         #expect(log.take() == ["work"])
     }
@@ -133,7 +133,7 @@ import TestSupport
         } onProtect: { log.add("never: it has run") }
         launch.addTask("window") { log.add("window") } onProtect: { @MainActor in log.add("notice") }
         var updates = launch.statusUpdates.makeAsyncIterator()
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["index", "index goes on", "notice", "mend repairing", "window"])
         launch.finish()
         #expect(!launch.protect())
@@ -148,9 +148,9 @@ import TestSupport
         let launch = simulation.session.makeLaunch("main", window: .zero)
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("work") { log.add("work") }
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(launch.protect(reason: nil))
-        try await launch.waitUntilLaunched()
+        try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["work", "mend"])
         #expect(launch.mode == .probation)
         #expect(launch.finish())
@@ -162,14 +162,14 @@ import TestSupport
         let launch = simulation.session.makeLaunch("main", window: .zero)
         launch.addRepair("mend", impact: 1, options: .consent) { log.add("mend") }
         launch.addTask("work") { log.add("work") }
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(!launch.repair())
         launch.protect()
         #expect(launch.status == .needsRepair)
         passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(log.take() == ["work"])
         #expect(launch.repair())
-        try await launch.waitUntilLaunched()
+        try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["mend"])
     }
 
@@ -184,7 +184,7 @@ import TestSupport
         let screen = Task {
             for await status in updates where status == .needsRepair { simulation.session.announceTermination() }
         }
-        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
         #expect(error?.code == .interrupted)
         await screen.value
         #expect(log.take() == [])
@@ -201,7 +201,7 @@ import TestSupport
             let launch = try child.start().makeLaunch("main", window: .zero, policy: .init(hold: .custody))
             launch.addRepair("restore backup", impact: 50, options: [.consent, .destructive]) { @MainActor in child.note("restore") }
             launch.addTask("open") { @MainActor in child.note("open") } onProtect: { @MainActor in child.note("notice") }
-            try await launch.begin()
+            try await launch.begin().get()
             child.note("begun")
             try await waitUntil("the notice is shown") { child.hasNote("notice") }
             for await status in launch.statusUpdates {
@@ -211,7 +211,7 @@ import TestSupport
                 case .repairing, .normal: break
                 }
             }
-            try await launch.waitUntilLaunched()
+            try await launch.waitUntilLaunched().get()
             #expect(launch.info?.streak == 0)
         }
         #expect(Set(scene.journal.prefix(2)) == ["begun", "notice"])
@@ -226,7 +226,7 @@ import TestSupport
         }
         #expect(launch.streak == 1)
         #expect(!launch.repair())
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(launch.status == .checking)
         #expect(launch.info?.isShadow == true)
         #expect(!launch.repair())

@@ -24,7 +24,7 @@ import TestSupport
             launch.addRepair("mend", impact: 10) { child.note("repair") }
             launch.addTask("work") { child.note("work") }
             #expect(launch.streak == 2)
-            try await launch.begin()
+            try await launch.begin().get()
             #expect(launch.status == .checking)
             #expect(launch.finish())
             #expect(launch.status == .normal)
@@ -37,7 +37,7 @@ import TestSupport
             launch.onReport { count, _ in child.note("report \(count)") }
             launch.addRepair("mend", impact: 10) { child.note("repair") }
             #expect(launch.streak == 0)
-            try await launch.begin()
+            try await launch.begin().get()
             child.note("healthy")
         }
         #expect(scene.journal.last == "healthy")
@@ -60,7 +60,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().makeLaunch("main", window: .zero)
-            try await launch.begin()
+            try await launch.begin().get()
             launch.finish()
             Child.fault()
         }
@@ -74,7 +74,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().makeLaunch("main", window: .milliseconds(50), finish: .time)
-            try await launch.begin()
+            try await launch.begin().get()
             for await status in launch.statusUpdates where status == .normal { break }
             #expect(launch.status == .normal)
         }
@@ -135,8 +135,8 @@ import TestSupport
             let launch = try Child(directory).start().makeLaunch("main")
             #expect(launch.status == .normal)
             #expect(!launch.finish())
-            try await launch.begin()
-            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+            try await launch.begin().get()
+            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
             #expect(error?.code == .state)
             #expect(launch.finish())
             #expect(launch.finish())
@@ -151,7 +151,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().makeLaunch("main", reportAfter: 1)
             launch.onReport { _, _ in throw Failure(description: "no network") }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(try scene.lastLog().contains { $0.contains("report failed: no network") })
     }
@@ -169,7 +169,7 @@ import TestSupport
                 try await stayUntilCancelled()
             }
             launch.addTask("work") { child.note("work") }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["report", "work"])
     }

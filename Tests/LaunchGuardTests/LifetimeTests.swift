@@ -50,8 +50,8 @@ import TestSupport
             let session = try Child(directory).start()
             let launch = session.makeLaunch("main", window: .zero, policy: .init(hold: LaunchPolicy.Hold.allCases[number]))
             let names = Self.prepare(launch, log)
-            try await launch.begin()
-            try await launch.waitUntilLaunched()
+            try await launch.begin().get()
+            try await launch.waitUntilLaunched().get()
             #expect(!log.all.contains("freed decide"))
             #expect(launch.finish())
             for name in names where name != "event" { try await log.wait(for: "freed \(name)") }
@@ -79,7 +79,7 @@ import TestSupport
                 capture.use()
                 log.add("last")
             }
-            try await launch.begin()
+            try await launch.begin().get()
             try await log.wait(for: "freed last")
             #expect(log.all == ["finished", "last", "freed last"])
         }
@@ -94,7 +94,7 @@ import TestSupport
             log.add("work")
         }
         for _ in 1...2 {
-            try await launch.begin()
+            try await launch.begin().get()
             launch.finish()
             simulation.end(.clean)
         }
@@ -128,7 +128,7 @@ import TestSupport
             }
             let updates = launch.statusUpdates
             let listener = Task { await updates.reduce(into: []) { $0.append($1) } }
-            let caller = Task { do throws(LaunchGuardError) { try await launch.begin() } catch { log.add(error.code.description) } }
+            let caller = Task { do throws(LaunchGuardError) { try await launch.begin().get() } catch { log.add(error.code.description) } }
             if outcome == .cancelled {
                 try await waitUntil("the task runs") { launch.state(ofTask: "work") == .running }
                 caller.cancel()

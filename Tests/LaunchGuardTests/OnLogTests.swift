@@ -17,7 +17,7 @@ import Testing
                     }
                 }
                 let launch = session.makeLaunch("main", finish: .mark)
-                try await launch.begin()
+                try await launch.begin().get()
                 launch.finish()
                 kill(getpid(), SIGKILL)
             }

@@ -36,18 +36,18 @@ func prepareLaunch(_ session: Session, _ player: Player) -> Launch {
         let launch = prepareLaunch(simulation.session, player)
         #expect(launch.problem == nil)  // No name is taken, and no number out of range.
 
-        try await launch.begin()
+        #expect(await launch.begin().problem == nil)
         simulation.end(.crash)
-        try await launch.begin()
+        #expect(await launch.begin().problem == nil)
         #expect(launch.streak == 1)
         simulation.end(.crash)
-        try await launch.begin()
+        #expect(await launch.begin().problem == nil)
         #expect(await player.notes.suffix(4) == ["report 2", "clear cache", "open library", "load plugins"])
         #expect(launch.mode == .probation)
 
         launch.finish()
         simulation.end(.clean)
-        try await launch.begin()
+        #expect(await launch.begin().problem == nil)
         #expect(launch.mode == .normal && launch.streak == 0)
         simulation.close()
     }
@@ -56,25 +56,25 @@ func prepareLaunch(_ session: Session, _ player: Player) -> Launch {
         let player = Player(hasSpace: false), simulation = try Simulation()
         let launch = prepareLaunch(simulation.session, player)
         for _ in 1...2 {
-            try await launch.begin()
+            #expect(await launch.begin().problem == nil)
             simulation.end(.crash)
         }
         // The first repair throws, so the second one runs in the same launch.
-        try await launch.begin()
+        #expect(await launch.begin().problem == nil)
         #expect(await player.notes.suffix(4) == ["clear cache", "restore library", "open library", "load plugins"])
         simulation.end(.crash)  // On probation one crash is enough.
 
-        try await launch.begin()
+        #expect(await launch.begin().problem == nil)
         #expect(launch.mode == .safe)
         #expect(launch.state(ofTask: "load plugins") == .leftOut)
         launch.finish()
         simulation.end(.clean)
-        try await launch.begin()
+        #expect(await launch.begin().problem == nil)
         #expect(launch.mode == .safe)
         launch.finish()
         simulation.end(.clean)
         // Two good launches in safe mode lead to a trial of the normal launch.
-        try await launch.begin()
+        #expect(await launch.begin().problem == nil)
         #expect(launch.mode == .trial)
         launch.finish()
         #expect(launch.info?.streak == 0)

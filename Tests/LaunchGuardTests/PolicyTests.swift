@@ -16,7 +16,7 @@ import TestSupport
             let launch = try child.start().makeLaunch("main", policy: .init(killSwitch: "TESTS_UNPROTECTED"))
             launch.addRepair("mend", impact: 1) { child.note("mend") }
             launch.addTask("work") { child.note("work") }
-            try await launch.begin()
+            try await launch.begin().get()
             let isSet = ["1", "yes"].contains(value)
             #expect(launch.problem?.code == (isSet ? .unprotected : nil))
             #expect((launch.info == nil) == isSet)
@@ -33,7 +33,7 @@ import TestSupport
             let launch = try child.start().makeLaunch("main", policy: .init(isShadow: true))
             launch.addRepair("mend", impact: 1) { child.note("mend") }
             launch.addTask("work") { child.note("work") }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["work"])
         #expect(try scene.lastLog().contains { $0.contains("shadow") && $0.contains("held for rung 1, repair") })
@@ -45,7 +45,7 @@ import TestSupport
             await #expect(processExitsWith: .exitCode(3)) { [expected = expected as Int, directory = scene.directory as String] in
                 let launch = try Child(directory).start().makeLaunch("main", window: .zero, policy: .init(count: [.crash, .exit]))
                 #expect(launch.streak == expected)
-                try await launch.begin()
+                try await launch.begin().get()
                 exit(3)
             }
         }
@@ -59,7 +59,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().makeLaunch("main", window: .zero, policy: .init(heartbeat: .milliseconds(40)))
-            try await launch.begin()
+            try await launch.begin().get()
             passTime(.milliseconds(400), why: "the process lives ten times as long as its heartbeat may be late")
             kill(getpid(), SIGKILL)
         }
@@ -77,8 +77,8 @@ import TestSupport
             let program = try #require(CommandLine.arguments.first?.split(separator: "/").last.map(String.init))
             let owner = session.makeLaunch("owner", window: .zero, policy: .init(modules: ["libnothing.so", program]))
             #expect(owner.problem == nil)
-            try await owner.begin()
-            try await session.makeLaunch("other", window: .zero).begin()
+            try await owner.begin().get()
+            try await session.makeLaunch("other", window: .zero).begin().get()
             Child.fault()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in

@@ -56,7 +56,7 @@ import TestSupport
             }
             // A waiting thread returns only when Dispatch has a thread for it.
             launch.addTask("end") { _exit(0) }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["report 2", "hanging", "clear 0", "work"])
     }
@@ -72,7 +72,7 @@ import TestSupport
                 child.note("asked")
             }
             launch.addTask("work") { child.note("work") }
-            Task.detached { try await launch.begin() }
+            Task.detached { try await launch.begin().get() }
             // It blocks the main actor.
             func wait() throws { try blockUntil("the task runs") { child.hasNote("work") } }
             try wait()
@@ -98,9 +98,9 @@ import TestSupport
             MainActor.assertIsolated()
             log.add("work")
         } onProtect: { @MainActor in log.add("protect") } onEvent: { @MainActor in log.add($0) }
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
-        try await launch.begin()
+        try await launch.begin().get()
         await launch.signal("active")
         #expect(log.all == ["work", "report 1", "protect", "mend", "work", "active"])
     }
@@ -116,7 +116,7 @@ import TestSupport
                 threads.withLock { $0.append(pthread_self()) }
             }
         }
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(Set(threads.withLock { $0 }).count == 1)
     }
 
@@ -136,7 +136,7 @@ import TestSupport
             async let others: Void = withTaskGroup { group in
                 for _ in 1...20 { group.addTask { await cache.clear() } }
             }
-            try await launch.begin()
+            try await launch.begin().get()
             await others
             simulation.close()
         }

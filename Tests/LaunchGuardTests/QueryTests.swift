@@ -19,7 +19,7 @@ import TestSupport
                 let launch = try Child(directory).start().makeLaunch("main", policy: .init(safeMode: .init(crashLimit: nil)))
                 launch.addRepair("mend", impact: 1) {}
                 launch.addTask("open database", options: .essential) { Child.fault() }
-                try await launch.begin()
+                try await launch.begin().get()
             }
             let info = try Self.info(scene)
             #expect(info.name == "main")
@@ -44,7 +44,7 @@ import TestSupport
             await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
                 let child = Child(directory)
                 let launch = try child.start().makeLaunch("main", window: .zero)
-                try await launch.begin()
+                try await launch.begin().get()
                 child.note("launching")
                 try await waitUntil("the other process says: seen") { child.hasNote("seen") }
                 launch.finish()
@@ -73,7 +73,7 @@ import TestSupport
             configuration.role = "worker"
             let session = try Session.start(configuration)
             #expect(session.stateDirectory == directory + "/" + name + "/worker")
-            try await session.makeLaunch("main", window: .zero).begin()
+            try await session.makeLaunch("main", window: .zero).begin().get()
             #expect(try Launch.info(of: "main", appID: name, role: "worker").status == .checking)
             let primary = #expect(throws: LaunchGuardError.self) { try Launch.info(of: "main", appID: name) }
             #expect(primary?.code == .notFound)
@@ -91,7 +91,7 @@ import TestSupport
             let session = try Child(directory).start { $0.role = "worker" }
             let launch = session.makeLaunch("main")
             launch.addTask("crash") { Child.fault() }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(try Self.info(scene, role: "worker").streak == 1)
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
@@ -127,7 +127,7 @@ import TestSupport
             }
             launch.addTask("never") { #expect(announcement == .none) }
             do throws(LaunchGuardError) {
-                try await launch.begin()
+                try await launch.begin().get()
                 #expect(announcement == .none)
             } catch {
                 #expect(error.code == .interrupted)
@@ -146,7 +146,7 @@ import TestSupport
         let directory = scene.directory + "/state"
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let child = Child(directory)
-            try await child.start().makeLaunch("main", window: .zero).begin()
+            try await child.start().makeLaunch("main", window: .zero).begin().get()
             child.note("\(getpid())")
             kill(getpid(), SIGKILL)
         }

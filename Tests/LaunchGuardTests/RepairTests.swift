@@ -23,7 +23,7 @@ import TestSupport
                 throw Failure(description: "cannot be mended")
             }
             launch.addTask("work") { child.note("work") }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["light", "light", "light", "heavy", "work"])
         let failures = try scene.lastLog().filter { $0.contains("repair \"light\" failed: cannot be mended") }
@@ -43,7 +43,7 @@ import TestSupport
                 child.note("second attempt")
             }
             launch.addRepair("heavy", impact: 90) { child.note("heavy") }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["first attempt", "second attempt"])
     }
@@ -66,7 +66,7 @@ import TestSupport
                 child.note("quick")
             }
             launch.addTask("work") { child.note("work") }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["cancelled", "quick", "work"])
     }
@@ -80,7 +80,7 @@ import TestSupport
                 try? await stayUntilCancelled()
                 child.note("cancelled \(Task.isCancelled)")
             }
-            try await launch.begin()
+            try await launch.begin().get()
             try await waitUntil("the repair is cancelled") { child.hasNote("cancelled true") }
         }
         #expect(scene.journal == ["cancelled true"])
@@ -90,7 +90,7 @@ import TestSupport
         let log = Log()
         let simulation = try Simulation()
         let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
         launch.addRepair("late", impact: 10, timeout: .milliseconds(300), attempts: 2) {
             log.add("late")
@@ -102,7 +102,7 @@ import TestSupport
         launch.addTask("wait") {
             try await waitUntil("both attempts end") { log.all.filter { $0 == "too late" }.count == 2 }
         }
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["late", "late", "work", "too late", "too late"])
         #expect(launch.mode == .safe)
         #expect(launch.info?.attempts == 0)
@@ -115,7 +115,7 @@ import TestSupport
             let launch = try child.start().makeLaunch("main")
             launch.addRepair("hopeless", impact: 10, attempts: 1) { throw Failure(description: "no") }
             launch.addTask("work") { child.note("work") }
-            try await launch.begin()
+            try await launch.begin().get()
             #expect(launch.status == .checking)
         }
         #expect(scene.journal == ["work"])
@@ -148,7 +148,7 @@ import TestSupport
             launch.addRepair("mend", impact: 5) { child.note("second") }
             #expect(launch.problem?.code == .duplicate)
             #expect(launch.problem?.message.contains("repair \"mend\"") == true)
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["first"])
     }

@@ -13,14 +13,14 @@ import TestSupport
             try await stayUntilCancelled()
         }
         launch.addRepair("good", impact: 2) { log.add("good") }
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
-        async let begun: Void = launch.begin()
+        async let begun = launch.begin()
         try await log.wait(for: "silent")
         #expect(simulation.pass(.seconds(3599)))
         #expect(launch.status == .repairing)
         #expect(simulation.pass(.seconds(1)))
-        try await begun
+        try await begun.get()
         #expect(log.take() == ["silent", "good"])
         #expect(launch.mode == .probation)
         simulation.close()
@@ -33,15 +33,15 @@ import TestSupport
             "main", repairAfter: 1, window: .zero, policy: .init(holdDeadline: .seconds(3600), repairsAutomatically: false))
         launch.addRepair("unwanted", impact: 1) { log.add("repair") }
         launch.addTask("task") { log.add("run") } onProtect: { log.add("protect") }
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
         _ = log.take()
-        async let begun: Void = launch.begin()
+        async let begun = launch.begin()
         try await log.wait(for: "protect")
         #expect(simulation.pass(.seconds(3000)))
         #expect(launch.status == .needsRepair)
         #expect(simulation.pass(.seconds(3600)))
-        try await begun
+        try await begun.get()
         #expect(launch.mode == .safe)
         #expect(log.take() == ["protect", "run"])
         simulation.close()
@@ -51,12 +51,12 @@ import TestSupport
         let simulation = try Simulation()
         let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.addRepair("good", impact: 1) {}
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.session.announceTermination()
         simulation.end(.terminated)
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(launch.status == .checking, "the repair does not end the program")
         #expect(launch.mode == .probation)
         simulation.close()

@@ -27,42 +27,42 @@ import TestSupport
         #expect(launch.problem == nil)
         #expect(simulation.session.protection == .full)
 
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["open", "plugins"])
         #expect(launch.status == .checking)
         #expect(simulation.end(.crash))
         #expect(launch.status == .normal)
         #expect(launch.streak == 1)
 
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["report 1", "open", "plugins"])
         simulation.end(.crash)
 
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["report 2", "repair", "open", "plugins"])
         #expect(launch.mode == .probation)
         // The repair did not help, and no other is left.
         simulation.end(.crash)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["report 1", "open"])
         #expect(launch.mode == .safe)
         simulation.end(.crash)
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
         #expect(log.take() == ["report 2", "open"])
 
         #expect(launch.info?.safeCrashes == 2)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["report 3", "give up", "open"])
         #expect(launch.mode == .safe)
         #expect(launch.finish())
         simulation.end(.clean)
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["open"])
         launch.finish()
         simulation.end(.clean)
 
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(launch.mode == .trial)
         #expect(log.take() == ["open", "plugins"])
         launch.finish()
@@ -81,19 +81,19 @@ import TestSupport
         let simulation = try Simulation()
         let launch = Self.prepare(simulation.session, log, policy: .init(safeMode: .init(crashLimit: 1), isSupervised: true), mends: false)
         for _ in 1...3 {
-            try await launch.begin()
+            try await launch.begin().get()
             simulation.end(.crash)
         }
         _ = log.take()
         var updates = launch.statusUpdates.makeAsyncIterator()
-        async let begun: Void = launch.begin()
+        async let begun = launch.begin()
         while await updates.next() != .needsRepair {}
         try await log.wait(for: "give up")
         #expect(launch.info?.isHalted == true)
         #expect(!launch.repair())
         #expect(!launch.skip())
         #expect(launch.trySafeMode())
-        try await begun
+        try await begun.get()
         #expect(log.take() == ["report 3", "give up", "open"])
         #expect(launch.status == .checking)
         #expect(!launch.trySafeMode())
@@ -105,22 +105,22 @@ import TestSupport
         let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.addRepair("erase", impact: 10, attempts: 1, options: .destructive) { log.add("erase") }
         func crash() async throws {
-            try await launch.begin()
+            try await launch.begin().get()
             simulation.end(.crash)
         }
         try await crash()
-        try await launch.begin()
+        try await launch.begin().get()
         launch.finish()
         simulation.end(.clean)
         #expect(log.take() == ["erase"])
         try await crash()
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == [])
         #expect(launch.mode == .safe)
         for _ in 1...3 {
             launch.finish()
             simulation.end(.clean)
-            try await launch.begin()
+            try await launch.begin().get()
         }
         launch.finish()
         #expect(launch.mode == .normal)
@@ -128,7 +128,7 @@ import TestSupport
         #expect(simulation.pass(.seconds(25 * 3600)))
         #expect(!simulation.pass(.seconds(-1)))
         try await crash()
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["erase"])
     }
 
@@ -136,7 +136,7 @@ import TestSupport
     func everyEndButRunningCanBeSimulated(_ end: Report.End) async throws {
         let simulation = try Simulation()
         let launch = Self.prepare(simulation.session, Log(), policy: .init(count: [.crash, .hang, .outOfMemory, .exit]))
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(simulation.end(end) == (end != .running))
         #expect(launch.streak == ([.crash, .hang, .oom, .exit].contains(end) ? 1 : 0))
         #expect(launch.info?.unknown == ([.unknown, .killed].contains(end) ? 1 : 0))
@@ -154,10 +154,10 @@ import TestSupport
             }
         }
         launch.addTask("work") { log.add("work") }
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
         _ = log.take()
-        let begun = Task { try await launch.begin() }
+        let begun = Task { try await launch.begin().get() }
         try await log.wait(for: "slow")
         #expect(simulation.end(.terminated))
         let error = await #expect(throws: LaunchGuardError.self) { try await begun.value }
@@ -178,13 +178,13 @@ import TestSupport
         }
         launch.addTask("work") { log.add("work") }
         for streak in 0...1 {
-            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
             #expect(error?.code == .closed)
             #expect(log.take() == ["crash \(streak)", "cancelled true"])
         }
         // Two crashes happened in this task: the first rung leaves it out.
         #expect(launch.info?.lastTask == "crash")
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.take() == ["work"])
         #expect(launch.state(ofTask: "crash") == .leftOut)
         #expect(launch.state(ofTask: "work") == .done)
@@ -195,7 +195,7 @@ import TestSupport
         let launch = Self.prepare(simulation.session, Log())
         for run in 1...3 {
             var updates = launch.statusUpdates.makeAsyncIterator()
-            try await launch.begin()
+            try await launch.begin().get()
             if run == 1 { launch.finish() }
             simulation.end(.crash)
             var seen: [Launch.Status] = []
@@ -212,11 +212,11 @@ import TestSupport
     @Test func simulationsKnowNothingOfEachOther() async throws {
         let simulations = try (1...4).map { _ in try Simulation() }
         let launches = simulations.map { Self.prepare($0.session, Log()) }
-        try await launches[0].begin()
+        try await launches[0].begin().get()
         simulations[0].end(.crash)
         #expect(launches.map(\.streak) == [1, 0, 0, 0])
         simulations[0].close()
-        try await launches[1].begin()
+        try await launches[1].begin().get()
         #expect(launches[1].status == .checking)
         #expect(launches[1].info?.launches == 1)
     }

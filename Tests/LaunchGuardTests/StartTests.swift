@@ -194,7 +194,7 @@ import TestSupport
             let launch = session.makeLaunch("main")
             #expect(launch.problem?.code == .secondary)
             launch.addTask("work") { child.note("second works") }
-            try await launch.begin()
+            try await launch.begin().get()
             child.note("second is done")
         }
         await first

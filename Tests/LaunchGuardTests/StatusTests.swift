@@ -17,7 +17,7 @@ import TestSupport
             let updates = launch.statusUpdates
             async let seen = updates.reduce(into: []) { $0.append($1) }
             while await (early.next() != .normal) {}
-            try await launch.begin()
+            try await launch.begin().get()
             launch.finish()
             var rest: [Launch.Status] = []
             while let status = await early.next() { rest.append(status) }
@@ -46,7 +46,7 @@ import TestSupport
         try await log.wait(for: "normal")
         listener.cancel()
         await listener.value
-        try await launch.begin()
+        try await launch.begin().get()
         #expect(log.all == ["normal", "ended"])
         #expect(launch.status == .checking)
     }
@@ -56,9 +56,9 @@ import TestSupport
         let simulation = try Simulation()
         let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: .init(hold: .custody, repairsAutomatically: false))
         launch.addRepair("mend", impact: 1) {}
-        try await launch.begin()
+        try await launch.begin().get()
         simulation.end(.crash)
-        try await launch.begin()
+        try await launch.begin().get()
         try await withThrowingTaskGroup(of: [Launch.Status].self) { group in
             let ready = Log()
             for _ in 1...listeners {
@@ -72,7 +72,7 @@ import TestSupport
             }
             try await waitUntil("all listen") { ready.all.count == listeners }
             launch.repair()
-            try await launch.waitUntilLaunched()
+            try await launch.waitUntilLaunched().get()
             launch.finish()
             for try await seen in group { #expect(seen == [.needsRepair, .repairing, .checking, .normal]) }
         }

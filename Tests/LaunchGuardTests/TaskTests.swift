@@ -18,7 +18,7 @@ import TestSupport
                     child.note("\(number) ends")
                 }
             }
-            try await launch.begin()
+            try await launch.begin().get()
             child.note("begun")
         }
         #expect(scene.journal == (1...5).flatMap { ["\($0) begins", "\($0) ends"] } + ["begun"])
@@ -36,7 +36,7 @@ import TestSupport
                 passTime(.milliseconds(200), why: "a task that is not held runs in this time")
                 child.note("mended")
             }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["mended", "work"])
     }
@@ -48,7 +48,7 @@ import TestSupport
             let launch = try child.start().makeLaunch("main")
             launch.addTask("bad") { throw Failure(description: "no disk") }
             launch.addTask("good") { child.note("good") }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(scene.journal == ["good"])
         #expect(try scene.lastLog().contains { $0.contains("task \"bad\" failed: no disk") })
@@ -63,7 +63,7 @@ import TestSupport
             launch.addTask("work") { child.note("refused") }
             launch.addTask("more") { child.note("second") }
             #expect(launch.problem?.code == .duplicate)
-            try await launch.begin()
+            try await launch.begin().get()
             launch.addTask("late") { child.note("late") }
         }
         #expect(scene.journal == ["first", "second", "refused"])
@@ -75,7 +75,7 @@ import TestSupport
             let launch = try Child(directory).start().makeLaunch("main")
             launch.addTask("open window") {}
             launch.addTask("open database") { Child.fault() }
-            try await launch.begin()
+            try await launch.begin().get()
         }
         #expect(try scene.runs().last?.contexts?.first?.task == "open database")
     }
@@ -86,7 +86,7 @@ import TestSupport
             let child = Child(directory)
             let launch = try child.start().makeLaunch("main")
             launch.addTask("show window") { await MainActor.run { child.note("shown") } }
-            try await launch.begin()
+            try await launch.begin().get()
             child.note("begun")
         }
         #expect(scene.journal == ["shown", "begun"])
@@ -108,7 +108,7 @@ import TestSupport
                         try await waitUntil("all tasks run") { running.all.count == 16 }
                         child.note("worked")
                     }
-                    group.addTask { try await launch.begin() }
+                    group.addTask { try await launch.begin().get() }
                 }
                 try await group.waitForAll()
             }

@@ -9,6 +9,9 @@ final class DeliveryBroadcast: Sendable {
         var listeners: [Int: AsyncStream<Delivery.Entry>.Continuation] = [:]
     }
 
+    /// ``Delivery/problem``.
+    let problem = Mutex<LaunchGuardError?>(nil)
+
     private let state = Mutex(State())
 
     func subscribe() -> AsyncStream<Delivery.Entry> {

@@ -9,6 +9,10 @@ extension LaunchGuardError {
         self.init(code: code, systemError: nil, message: failure.message, failedTask: failure.key, underlying: failure.error)
     }
 
+    /// Whether the cause is the machine or its operator, and no mistake in the call: the program
+    /// goes on with less protection.
+    package var isOfEnvironment: Bool { ![.argument, .option, .already, .closed, .forked, .state, .limit].contains(code) }
+
     /// The same error with the name of its repair or task.
     func naming(_ kind: String, _ name: String) -> Self {
         Self(code: code, systemError: systemError, message: "\(kind) \"\(name)\": \(message)", failedTask: failedTask, underlying: underlying)

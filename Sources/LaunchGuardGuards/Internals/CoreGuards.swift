@@ -1,14 +1,35 @@
 internal import CLaunchGuard
 import LaunchGuard
 internal import LaunchGuardPlatform
+import Synchronization
 
 /// The switchboard of the core. Only this file calls C.
 @safe
 struct CoreGuards: @unchecked Sendable {
     /// C: `lg_session *`, which every thread may use.
     private let session: OpaquePointer?
+    private let owner: Session
 
-    init(_ session: Session) { unsafe self.session = unsafe session.pointer }
+    init(_ session: Session) {
+        unsafe self.session = unsafe session.pointer
+        owner = session
+    }
+
+    /// ``Guards/problem``: the guards are those of the process.
+    static let problem = Mutex<LaunchGuardError?>(nil)
+
+    /// Make a call that throws for a mistake in it alone. Guards that the environment kept from
+    /// starting are no mistake of the call.
+    func degrade(_ call: () throws(LaunchGuardError) -> Void) throws(LaunchGuardError) {
+        do throws(LaunchGuardError) {
+            try call()
+        } catch {
+            if error.code == .state, Self.problem.withLock({ $0?.code }) == .system { return }
+            guard error.isOfEnvironment else { throw error }
+            owner.log(.warning, "guards: \(error)")
+            Self.problem.withLock { $0 = error }
+        }
+    }
 
     // MARK: Guards that are on
 
@@ -31,6 +52,7 @@ struct CoreGuards: @unchecked Sendable {
         let status = unsafe lg_guard_start(session, &options)
         if status == LG_OK || status == LG_ERR_UNPROTECTED { GuardTeller.keep(start) } else { GuardTeller.remove(start) }
         try check(status)
+        Self.problem.withLock { $0 = nil }
     }
 
     func stop() { _ = unsafe lg_guard_stop(session) }

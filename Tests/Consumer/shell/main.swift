@@ -21,9 +21,9 @@ launch.addTask("last", options: .essential) {
     print("last")
 } onEvent: { print("last:", $0) }
 launch.leaveOut("left out")
-try await launch.begin()
+if let problem = await launch.begin().problem { print(problem) }
 print(launch.status, launch.streak, launch.finish())
-try await launch.waitUntilLaunched()
+if let problem = await launch.waitUntilLaunched().problem { print(problem) }
 _ = await launch.signal("after", to: "last")
 launch.addTask("late", options: .late) { print("late") }
 while launch.state(ofTask: "late") != .done { await Task.yield() }
@@ -32,11 +32,7 @@ for key in ["first", "fails", "left out"] { print(launch.state(ofTask: key)!) }
 let essential = session.makeLaunch("essential")
 essential.addTask("fails", options: .essential) { throw CancellationError() }
 essential.addTask("later") { fatalError() }
-do {
-    try await essential.begin()
-} catch {
-    print(error.code, essential.state(ofTask: "later")!)
-}
+print(await essential.begin().problem!.code, essential.state(ofTask: "later")!)
 
 session.watchMainActor()
 try session.watchMemory(nearPercent: 90)

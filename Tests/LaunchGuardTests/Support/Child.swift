@@ -40,14 +40,14 @@ struct Child: Sendable {
     func crash(in context: String = "main") async throws {
         let launch = try start().makeLaunch(context, reportAfter: 2)
         launch.addTask("crash") { Self.fault() }
-        try await launch.begin()
+        try await launch.begin().get()
         note("survived")
     }
 
     /// Begin and finish a launch; returns every status on the way.
     static func statuses(of launch: Launch) async throws -> [Launch.Status] {
         var updates = launch.statusUpdates.makeAsyncIterator()
-        try await launch.begin()
+        try await launch.begin().get()
         launch.finish()
         var statuses: [Launch.Status] = []
         while let status = await updates.next() { statuses.append(status) }

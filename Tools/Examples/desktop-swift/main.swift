@@ -27,13 +27,9 @@ Task { @MainActor in
     }
 }
 Task { @MainActor in
-    do {
-        try await launch.begin()
-        try await launch.waitUntilLaunched()
-        launch.finish()
-    } catch {
-        window.show("\(error)")
-    }
+    var outcome = await launch.begin()
+    if case .launched = outcome { outcome = await launch.waitUntilLaunched() }
+    if let problem = outcome.problem { window.show("\(problem)") } else { launch.finish() }
 }
 
 // The loop. The jobs of the main actor are in the main queue of Dispatch, which RunLoop serves.

@@ -13,7 +13,9 @@ let launch = session.makeLaunch("main")
 launch.addRepair("clear cache", impact: 10) { try await documents.clearCache() }
 // Never left out, but held while a repair runs.
 launch.addTask("open documents", options: .essential) { try await documents.open() }
-try await launch.begin()
-
-session.log(.info, "ready")  // A breadcrumb.
-launch.finish()
+if let problem = await launch.begin().problem {
+    print(problem)  // A task that threw, for example. The program ends, and that is no crash.
+} else {
+    session.log(.info, "ready")  // A breadcrumb.
+    launch.finish()
+}

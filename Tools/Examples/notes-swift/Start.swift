@@ -26,7 +26,10 @@ func start(_ paths: Paths, keepLogging: Bool) async throws {
     }
 
     print("start: process \(getpid()), streak \(launch.streak)")
-    try await launch.begin()
+    if let problem = await launch.begin().problem {
+        printError("notes: \(problem)")
+        exit(1)
+    }
     launch.finish()
     print("finished: process \(getpid()), status \(launch.status)")
 
@@ -43,6 +46,7 @@ private func deliverReports(_ session: Session) {
     guard let address = unsafe getenv("NOTES_REPORTS_TO") else { return }
     do {
         try session.delivery.start(.init(target: .http(unsafe String(cString: address)), consent: .given))
+        if let problem = session.delivery.problem { printError("notes: \(problem)") }
     } catch {
         printError("notes: \(error)")
     }

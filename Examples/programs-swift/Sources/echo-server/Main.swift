@@ -1,3 +1,4 @@
+import Glibc
 import LaunchGuard
 import LaunchGuardLogging
 import LaunchGuardService
@@ -30,7 +31,10 @@ struct Main {
         }
         launch.addRepair("put greetings aside", impact: 10) { try greetings.putAside() }
         launch.addTask("load greetings", options: .essential) { try await greetings.load() }
-        try await launch.begin()
+        if let problem = await launch.begin().problem {
+            logger.error("not launched: \(problem)")
+            exit(1)
+        }
 
         let group = ServiceGroup(
             services: [server, LaunchGuardService(launch, whenReady: { try await server.waitUntilItListens() })],

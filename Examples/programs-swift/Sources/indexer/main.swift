@@ -18,8 +18,17 @@ launch.addRepair("start with nothing", impact: 80) { try await index.clear() }
 launch.addTask("read index", options: .essential) { try await index.load() }
 
 let work = Task {
-    try await launch.begin()
-    launch.finish()
+    switch await launch.begin() {
+    case .launched: launch.finish()
+    case .failed(_, let error): throw error
+    case .cancelled:
+        print("cancelled")
+        session.announceTermination()
+        exit(130)
+    case let other:
+        print("indexer: \(other.problem!)")
+        exit(1)
+    }
     // A supervisor kills us after a minute: the report then shows where we were.
     return try await session.withDeadline("count", limit: .seconds(60)) { try await index.update() }
 }
@@ -30,16 +39,11 @@ interrupt.resume()
 
 do {
     print("\(try await work.value) words")
-} catch let error as LaunchGuardError where error.code == .cancelled {
-    print("cancelled")
-    session.announceTermination()
-    exit(130)
 } catch is CancellationError {
     print("cancelled while counting")
     session.announceTermination()
     exit(130)
-} catch let error as LaunchGuardError {
-    // `underlying` is the error that the program threw.
-    print("indexer: \(error.underlying.map { "\($0)" } ?? error.message)")
+} catch {
+    print("indexer: \(error)")  // What the program threw, and no crash.
     exit(1)
 }

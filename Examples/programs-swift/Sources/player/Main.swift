@@ -1,3 +1,4 @@
+import Glibc
 import LaunchGuard
 
 /// player STATE FOLDER yes|no: plays a library of songs. Everything has an actor of its own. The
@@ -17,8 +18,12 @@ struct Main {
         let launch = player.prepareLaunch(on: session)
         // The window follows the launch for as long as the launch lasts.
         let follow = Task { for await status in launch.statusUpdates { window.show(status, of: launch) } }
-        try await launch.begin()  // With .custody it does not wait for the user.
-        try await launch.waitUntilLaunched(timeout: .seconds(30))
+        var outcome = await launch.begin()  // With .custody it does not wait for the user.
+        if case .launched = outcome { outcome = await launch.waitUntilLaunched(timeout: .seconds(30)) }
+        if let problem = outcome.problem {
+            print("player: \(problem)")
+            exit(1)
+        }
         launch.finish()
         await follow.value
         print("plays \(await player.songCount) songs, \(launch.mode)")

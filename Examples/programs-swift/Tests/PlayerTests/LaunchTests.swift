@@ -24,13 +24,13 @@ import Testing
         let player = Player(library: Library(folder: folder), window: window)
         let launch = player.prepareLaunch(on: simulation.session)
         for _ in 1...2 {
-            try await launch.begin()
-            try await launch.waitUntilLaunched()
+            #expect(await launch.begin().problem == nil)
+            #expect(await launch.waitUntilLaunched().problem == nil)
             simulation.end(.crash)
         }
         let follow = Task { for await status in launch.statusUpdates { window.show(status, of: launch) } }
-        try await launch.begin()
-        try await launch.waitUntilLaunched(timeout: .seconds(20))
+        #expect(await launch.begin().problem == nil)
+        #expect(await launch.waitUntilLaunched(timeout: .seconds(20)).problem == nil)
         launch.finish()
         await follow.value
         #expect(launch.status == .normal)
@@ -47,8 +47,8 @@ import Testing
         let simulation = try Simulation()
         defer { simulation.close() }
         let launch = Player(library: Library(folder: folder), window: window).prepareLaunch(on: simulation.session)
-        try await launch.begin()
-        try await launch.waitUntilLaunched()
+        #expect(await launch.begin().problem == nil)
+        #expect(await launch.waitUntilLaunched().problem == nil)
         #expect(window.lines == ["1 songs"])
     }
 }

@@ -71,7 +71,7 @@ enum App {
 
     static func serve(_ session: Session, _ how: String) async throws {
         let launch = session.makeLaunch("main", window: .zero, finish: .mark)
-        try await launch.begin()
+        if let problem = await launch.begin().problem { throw problem }
         var logger = Logger(label: "group", factory: { _ in SwiftLogNoOpLogHandler() })
         logger.logLevel = .critical
         let group = ServiceGroup(

@@ -167,7 +167,7 @@ final class Simulator {
         stage.goBack()
         launch.protect(reason: "simulated")
         if before == .safe || policy.shadow { stage.note(SimulatedCallback(kind: .ineffective, name: "protect")) }
-        begun = Task { [launch, stage] in stage.goOn(await outcome { () throws(LaunchGuardError) in try await launch.waitUntilLaunched() }) }
+        begun = Task { [launch, stage] in stage.goOn(.init(await launch.waitUntilLaunched())) }
         try await settle()
     }
 
@@ -221,7 +221,7 @@ final class Simulator {
         stage.beginRun(stop: stop, decision: decision)
         hasConsented = false
         holdLeft = LaunchPolicy().holdDeadline
-        begun = Task { [launch, stage] in stage.goOn(await outcome { () throws(LaunchGuardError) in try await launch.begin() }) }
+        begun = Task { [launch, stage] in stage.goOn(.init(await launch.begin())) }
         try await settle()
     }
 
@@ -308,12 +308,14 @@ final class Simulator {
 }
 
 /// The outcome of a call that waits for the launch.
-private func outcome(_ body: () async throws(LaunchGuardError) -> Void) async -> SimulationStage.Outcome {
-    do {
-        try await body()
-        return .launched
-    } catch {
-        return error.code == .restart ? .restart : .closed
+extension SimulationStage.Outcome {
+    fileprivate init(_ outcome: Launch.Outcome) {
+        self =
+            switch outcome {
+            case .launched: .launched
+            case .restartNeeded: .restart
+            default: .closed
+            }
     }
 }
 
