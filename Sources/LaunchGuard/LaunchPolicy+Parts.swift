@@ -24,7 +24,7 @@ extension LaunchPolicy {
     /// The conditions under which safe mode is left and given up.
     public struct SafeMode: Hashable, Sendable {
         /// Finished launches in safe mode before the normal launch is tried again. Each trial that
-        /// fails doubles the number, to at most 64. 1 to 64. C: `safe_retry_runs`.
+        /// fails doubles the number, to at most 8. 1 to 8. C: `safe_retry_runs`.
         public var retryRuns: Int
         /// Crashes in a row in safe mode from which the launch is halted; `nil` for never. C:
         /// `safe_crash_limit`.

@@ -50,7 +50,7 @@ import Testing
         (.init(streakGap: .zero), "streakGap in ms is 0; it must be between 1 and 9223372036854"),
         (.init(heartbeat: .seconds(86_401)), "heartbeat in ms is 86401000; it must be between 1 and 86400000"),
         (.init(holdDeadline: .zero), "holdDeadline in ms is 0; it must be between 1 and 86400000"),
-        (.init(safeMode: .init(retryRuns: 65)), "safeMode.retryRuns is 65; it must be between 1 and 64"),
+        (.init(safeMode: .init(retryRuns: 9)), "safeMode.retryRuns is 9; it must be between 1 and 8"),
         (.init(safeMode: .init(crashLimit: 0)), "safeMode.crashLimit is 0; it must be between 1 and 4294967295"),
         (.init(deescalation: .init(runs: 1 << 32)), "deescalation.runs is 4294967296; it must be between 1 and 4294967295"),
         (.init(deescalation: .init(time: .seconds(-1))), "deescalation.time in ms is -1000; it must be between 1 and 9223372036854"),
@@ -70,7 +70,7 @@ import Testing
             .init(streakGap: .milliseconds(9_223_372_036_854), heartbeat: .seconds(86_400), holdDeadline: .seconds(86_400)),
             .init(safeMode: .init(retryRuns: 1, crashLimit: 1), deescalation: .init(runs: 1, time: .milliseconds(1))),
             .init(
-                safeMode: .init(retryRuns: 64, crashLimit: 4_294_967_295),
+                safeMode: .init(retryRuns: 8, crashLimit: 4_294_967_295),
                 deescalation: .init(runs: 4_294_967_295, time: .milliseconds(9_223_372_036_854))),
         ]
         for (number, policy) in bounds.enumerated() {

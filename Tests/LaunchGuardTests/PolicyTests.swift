@@ -101,7 +101,7 @@ import TestSupport
             case .noDeadline: .init(holdDeadline: .zero)
             case .longDeadline: .init(holdDeadline: .seconds(86_401))
             case .noRetry: .init(safeMode: .init(retryRuns: 0))
-            case .manyRetries: .init(safeMode: .init(retryRuns: 65))
+            case .manyRetries: .init(safeMode: .init(retryRuns: 9))
             case .noLimit: .init(safeMode: .init(crashLimit: 0))
             case .noRuns: .init(deescalation: .init(runs: -1))
             case .noTime: .init(deescalation: .init(time: .zero))
@@ -131,7 +131,7 @@ import TestSupport
     @Test func theDefaultsAndTheLongestAreTaken() throws {
         let simulation = try Simulation()
         let never = LaunchPolicy(
-            streakGap: nil, safeMode: .init(retryRuns: 64, crashLimit: nil), deescalation: .init(runs: nil, time: nil), modules: ["liba.so", "libb.so"])
+            streakGap: nil, safeMode: .init(retryRuns: 8, crashLimit: nil), deescalation: .init(runs: nil, time: nil), modules: ["liba.so", "libb.so"])
         #expect(simulation.session.makeLaunch("never", policy: never).problem == nil)
         let longest = LaunchPolicy(
             count: [.crash, .hang, .outOfMemory, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .never, holdDeadline: .seconds(86_400))

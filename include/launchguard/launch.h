@@ -288,7 +288,7 @@ typedef struct lg_launch_options {
      *  first repair takes the first turn. Safe mode leaves the task out all the same. Default 1. */
     uint32_t leave_out_suspects;
     /** Finished launches in safe mode before the normal launch is tried again. Each trial that
-     *  fails doubles the number, to at most 64. 1 to 64. Default 2. */
+     *  fails doubles the number, to at most 8. 1 to 8. Default 2. */
     uint32_t safe_retry_runs;
     /** Crashes in a row in safe mode from which the launch is halted; 0 = never. Default 2. */
     uint32_t safe_crash_limit;

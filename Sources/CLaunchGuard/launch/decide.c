@@ -31,7 +31,8 @@ static void clear_trouble(struct lg__ledger_context *context)
     lg__ladder_forget(context);
     forget_hold(context);
     context->safe_crashes = 0;
-    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE | LG__CONTEXT_UNEXPLAINED, false);
+    lg__ladder_offer_again(context, true);
 }
 
 static void go_safe(struct lg__ledger_context *context)
@@ -44,6 +45,7 @@ static void go_safe(struct lg__ledger_context *context)
     lg__terms_forget_unknown(context);
     forget_hold(context);
     lg__ladder_foot(context);
+    lg__ladder_offer_again(context, false);
     lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
 }
 
@@ -135,8 +137,14 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__mom
 {
     bool safe = context->mode == LG_LAUNCH_MODE_SAFE, trial = context->mode == LG_LAUNCH_MODE_TRIAL;
     bool needed = context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || lg__terms_unknown_is_enough(context);
+    bool halts = safe && context->safe_crash_limit && context->safe_crashes >= context->safe_crash_limit;
+    if (halts && lg__ladder_choose(context, now)) {
+        need_repair(context, now, false);
+        return;
+    }
     go_on(context);
-    if (safe && context->safe_crash_limit && context->safe_crashes >= context->safe_crash_limit) {
+    if (halts) {
+        lg__ladder_foot(context);
         context->phase = LG_PHASE_HALTED;
         context->events |= LG_EVENT_HALTED;
     } else if (!safe && !trial && needed) {
@@ -204,7 +212,7 @@ void lg__decide_course(struct lg__ledger_context *context, lg_decision decision,
     } else {
         /* else a repair that always succeeds would be tried for ever */
         if (context->mode == LG_LAUNCH_MODE_PROBATION)
-            lg__ladder_next(context);
+            lg__ladder_leave(context, LG__RUNG_TRIED);
         need_repair(context, now, decision == LG_DECISION_HOLD);
     }
 }
@@ -248,6 +256,8 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
         choose_rung(context, now);
         return;
     }
+    if (lg__terms_unknown_is_enough(context) && context->streak < context->repair_after)
+        lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
     forget_streak(context);
     lg__ladder_forget(context);
     forget_hold(context);
@@ -267,7 +277,7 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_REFUSED;
-    lg__ladder_next(context);
+    lg__ladder_leave(context, LG__RUNG_REFUSED);
     choose_rung(context, now);
 }
 
@@ -309,7 +319,7 @@ void lg__decide_protect(struct lg__ledger_context *context, const struct lg__mom
     context->events |= LG_EVENT_PROTECTED;
     /* else a repair that always succeeds would be tried for ever */
     if (context->mode == LG_LAUNCH_MODE_PROBATION)
-        lg__ladder_next(context);
+        lg__ladder_leave(context, LG__RUNG_TRIED);
     context->mode = LG_LAUNCH_MODE_NORMAL;
     lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
     choose_rung(context, now);

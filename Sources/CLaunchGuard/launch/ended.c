@@ -30,18 +30,21 @@ static void add_to_streak(struct lg__ledger_context *context, const struct lg__l
         context->first_ordinal = last->ordinal;
     context->streak = lg__terms_one_more(context->streak);
     context->crashes++;
+    lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, false);
 }
 
 static void repair_did_not_help(struct lg__ledger_context *context)
 {
     context->mode = LG_LAUNCH_MODE_NORMAL;
     lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
-    lg__ladder_next(context);
+    lg__ladder_leave(context, LG__RUNG_TRIED);
 }
 
+/* The next start offers what was not tried, and goes safe where there is nothing. */
 static void trial_failed(struct lg__ledger_context *context)
 {
-    context->mode = LG_LAUNCH_MODE_SAFE;
+    context->mode = LG_LAUNCH_MODE_NORMAL;
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
     context->good_runs = 0;
     lg__terms_forget_unknown(context);
     uint32_t most = context->safe_retry_max;
@@ -64,7 +67,8 @@ static void account_launching(struct lg__ledger_context *context, enum weight we
         add_to_streak(context, last);
     } else {
         context->unknown = lg__terms_one_more(context->unknown);
-        fails = lg__terms_unknown_is_enough(context);
+        fails = lg__terms_unknown_is_enough(context) ||
+                (context->flags & LG__CONTEXT_UNEXPLAINED && context->mode != LG_LAUNCH_MODE_NORMAL);
     }
     if (!fails)
         return;
@@ -159,7 +163,7 @@ enum lg__account lg__ended_account(struct lg__ledger_context *context, const str
     case LG_PHASE_HELD:
         if (weight == COUNTED)
             add_to_streak(context, last);
-        if (weight != INNOCENT)
+        if (weight != INNOCENT && !reporting) /* a report has strikes of its own */
             context->held_deaths = lg__terms_one_more(context->held_deaths);
         counts = weight != INNOCENT;
         break;

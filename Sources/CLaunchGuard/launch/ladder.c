@@ -5,13 +5,17 @@
 
 #include "launchguard/repair.h"
 
-/* A repair that became another rung is throttled all the same. */
-static uint64_t series_of(const struct lg__ledger_rung *rungs, uint32_t count, const char *name)
+/* A repair that became another rung is throttled all the same, and was tried all the same. */
+static void take_over_rung(struct lg__ledger_rung *rung, const struct lg__ledger_rung *old, uint32_t count)
 {
+    rung->series_wall_ns = 0;
+    rung->fate = LG__RUNG_UNTRIED;
     for (uint32_t i = 0; i < count; i++)
-        if (strncmp(rungs[i].name, name, LG__NAME_BYTES) == 0)
-            return rungs[i].series_wall_ns;
-    return 0;
+        if (strncmp(old[i].name, rung->name, LG__NAME_BYTES) == 0) {
+            rung->series_wall_ns = old[i].series_wall_ns;
+            rung->fate = old[i].fate;
+            return;
+        }
 }
 
 void lg__ladder_take_over(struct lg__ledger_context *context, const struct lg__policy *policy)
@@ -21,7 +25,7 @@ void lg__ladder_take_over(struct lg__ledger_context *context, const struct lg__p
     memset(context->rungs, 0, sizeof context->rungs);
     for (uint32_t i = 0; i < policy->rung_count; i++) {
         context->rungs[i] = policy->rungs[i];
-        context->rungs[i].series_wall_ns = series_of(old, context->rung_count, policy->rungs[i].name);
+        take_over_rung(&context->rungs[i], old, context->rung_count);
     }
     context->rung_count = policy->rung_count;
     if (context->rung > context->rung_count)
@@ -42,6 +46,20 @@ void lg__ladder_next(struct lg__ledger_context *context)
     lg__ladder_forget(context);
 }
 
+void lg__ladder_leave(struct lg__ledger_context *context, enum lg__rung_fate fate)
+{
+    if (context->rung < context->rung_count)
+        context->rungs[context->rung].fate = fate;
+    lg__ladder_next(context);
+}
+
+void lg__ladder_offer_again(struct lg__ledger_context *context, bool tried_too)
+{
+    for (uint32_t i = 0; i < context->rung_count; i++)
+        if (tried_too || context->rungs[i].fate == LG__RUNG_REFUSED)
+            context->rungs[i].fate = LG__RUNG_UNTRIED;
+}
+
 void lg__ladder_foot(struct lg__ledger_context *context)
 {
     context->rung = 0;
@@ -56,25 +74,51 @@ static bool throttled(const struct lg__ledger_rung *rung, const struct lg__momen
     return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;
 }
 
-static bool may_be_tried(struct lg__ledger_context *context, const struct lg__moment *now)
+static uint32_t attempts_of(const struct lg__ledger_context *context, uint32_t rung)
 {
-    const struct lg__ledger_rung *rung = &context->rungs[context->rung];
-    if (context->attempts >= rung->attempts)
+    return rung == context->rung ? context->attempts : 0;
+}
+
+static bool may_be_tried(struct lg__ledger_context *context, uint32_t index, const struct lg__moment *now)
+{
+    const struct lg__ledger_rung *rung = &context->rungs[index];
+    if (rung->fate != LG__RUNG_UNTRIED || attempts_of(context, index) >= rung->attempts)
         return false;
     if (rung->flags & LG__RUNG_BUILT_IN)
         return context->flags & LG__CONTEXT_SKIPPABLE;
-    if ((rung->flags & LG_REPAIR_DESTRUCTIVE) && context->attempts == 0 && throttled(rung, now)) {
+    if ((rung->flags & LG_REPAIR_DESTRUCTIVE) && attempts_of(context, index) == 0 && throttled(rung, now)) {
         context->events |= LG_EVENT_THROTTLED;
         return false;
     }
     return true;
 }
 
+/* The first rung from `from` on, before `before`, that may be tried; `before`: there is none. */
+static uint32_t first(struct lg__ledger_context *context, uint32_t from, uint32_t before, const struct lg__moment *now)
+{
+    while (from < before && !may_be_tried(context, from, now))
+        from++;
+    return from < before ? from : before;
+}
+
 bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__moment *now)
 {
-    while (context->rung < context->rung_count && !may_be_tried(context, now))
-        lg__ladder_next(context);
-    return context->rung < context->rung_count;
+    const uint32_t count = context->rung_count;
+    if (context->rung < count && context->attempts >= context->rungs[context->rung].attempts)
+        context->rungs[context->rung].fate = LG__RUNG_TRIED;
+    /* What helped once is passed over where trouble comes back soon, and tried after the rest. */
+    uint32_t chosen = first(context, context->rung, count, now);
+    if (chosen == count) {
+        const uint32_t below = first(context, 0, context->rung, now);
+        chosen = below < context->rung ? below : count;
+    }
+    const bool begun = chosen == context->rung && (context->attempts || context->interruptions);
+    if (chosen < count && context->rungs[chosen].flags & LG_REPAIR_DESTRUCTIVE && !begun)
+        chosen = first(context, 0, chosen, now); /* a milder one comes before */
+    if (chosen != context->rung)
+        lg__ladder_forget(context);
+    context->rung = chosen;
+    return chosen < count;
 }
 
 void lg__ladder_give_back(struct lg__ledger_context *context)

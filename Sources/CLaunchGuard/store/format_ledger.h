@@ -117,8 +117,14 @@ static_assert(sizeof(struct lg__found_machine) == 184, "FORMAT.md, ledger");
 #define LG__CONTEXT_ASKING 128u  /* on_decide is being called */
 /* an end came while no launch was under way, and on_report was not called since */
 #define LG__CONTEXT_LATE 256u
+/* unexplained ends alone were the reason for the last repair */
+#define LG__CONTEXT_UNEXPLAINED 512u
 
 #define LG__RUNG_BUILT_IN 0x80000000u
+
+/* What became of a rung since the last good launch that was not a safe one. A refusal counts until
+ * the next safe launch. */
+enum lg__rung_fate { LG__RUNG_UNTRIED = 0, LG__RUNG_TRIED = 1, LG__RUNG_REFUSED = 2 };
 
 #define LG__RUNGS 17 /* the built-in one and LG_REPAIRS_MAX of the program */
 #define LG__SUSPECTS 8
@@ -131,11 +137,13 @@ struct lg__ledger_rung {
     uint32_t attempts; /* allowed in a series */
     uint32_t timeout_ms;
     uint32_t flags; /* LG_REPAIR_*, LG__RUNG_BUILT_IN */
-    uint64_t reserved;
+    uint32_t fate;  /* enum lg__rung_fate; any other as TRIED */
+    uint32_t reserved;
 };
 static_assert(offsetof(struct lg__ledger_rung, series_wall_ns) == 64, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_rung, impact) == 72, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_rung, flags) == 84, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_rung, fate) == 88, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__ledger_rung) == 96, "FORMAT.md, ledger");
 
 struct lg__ledger_suspect {

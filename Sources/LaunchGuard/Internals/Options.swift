@@ -92,7 +92,7 @@ struct LaunchOptions {
         holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", in: 1...(.aDay))
         repairsAutomatically = policy.repairsAutomatically
         leavesOutSuspects = policy.leavesOutSuspects
-        safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", in: 1...64)
+        safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", in: 1...8)
         safeCrashLimit = if let limit = policy.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", in: 1...(.max)) } else { 0 }
         deescalateRuns = if let runs = policy.deescalation.runs { try number(runs, "deescalation.runs", in: 1...(.max)) } else { 0 }
         deescalateTime =

@@ -33,7 +33,7 @@ struct watch {
 
 struct key {
     uint8_t small[20];
-    uint8_t suspects, left_out;
+    uint8_t suspects, left_out, fates[EXPLORE_RUNGS];
     uint32_t streak, reported, unknown, attempts, good_runs, safe_crashes, retry_runs, quiet;
     uint64_t locked;
     uint64_t crash_age, repair_age, series_age[EXPLORE_RUNGS], begun_age[EXPLORE_RUNGS];
@@ -88,7 +88,7 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     memset(&key, 0, sizeof key); /* clears the padding, too */
     const uint32_t small[] = { m->phase, m->mode, m->due, m->reporting, m->skippable, m->streak > m->reported, cut(m->report_strikes, 2), m->rung,
                                m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow, m->told, m->owes, m->again, m->asking,
-                               m->late, cut(m->decide_strikes, 2) };
+                               m->late, cut(m->decide_strikes, 2), m->unexplained };
     static_assert(sizeof small / sizeof small[0] <= sizeof key.small, "");
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
         key.small[i] = (uint8_t)small[i];
@@ -106,6 +106,7 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     key.crash_age = age(m->crashed, pair->now, policy->streak_gap_ms);
     key.repair_age = age(m->repaired, pair->now, policy->deescalate_ms);
     for (uint32_t i = 0; i < EXPLORE_RUNGS; i++) {
+        key.fates[i] = (uint8_t)(m->rungs[i].tried | m->rungs[i].refused << 1);
         key.series_age[i] = m->rungs[i].destructive ? wall_age(m->rungs[i].series, pair->now.wall) : 0;
         key.begun_age[i] = wall_age(watch->begun[i], pair->now.wall);
     }

@@ -53,8 +53,20 @@ static void next_rung(struct model *m)
     m->attempts = m->interruptions = 0;
 }
 
+/* Leave a rung whose repair did not help, or which the user did not want. */
+static void climb_after(struct model *m, bool refused)
+{
+    if (m->rung < m->rung_count) {
+        m->rungs[m->rung].tried = !refused;
+        m->rungs[m->rung].refused = refused;
+    }
+    next_rung(m);
+}
+
 static void go_safe(struct model *m)
 {
+    for (uint32_t i = 0; i < m->rung_count; i++)
+        m->rungs[i].refused = false;
     m->mode = SAFE;
     m->due = false;
     m->good_runs = m->safe_crashes = m->unknown = m->skips = m->held_deaths = 0;
@@ -63,13 +75,19 @@ static void go_safe(struct model *m)
     m->phase = LAUNCHING;
 }
 
-static bool may_be_tried(const struct model *m, const struct model_rung *rung, struct model_time now)
+static bool is_fresh(const struct model *m, uint32_t at)
 {
-    if (m->attempts >= rung->attempts)
+    return at != m->rung || m->attempts == 0;
+}
+
+static bool may_be_tried(const struct model *m, uint32_t at, struct model_time now)
+{
+    const struct model_rung *rung = &m->rungs[at];
+    if (rung->tried || rung->refused || rung->attempts == 0 || (at == m->rung && m->attempts >= rung->attempts))
         return false;
     if (rung->built_in && !m->skippable)
         return false;
-    if (rung->destructive && m->attempts == 0 && rung->series != 0) {
+    if (rung->destructive && is_fresh(m, at) && rung->series != 0) {
         uint64_t distance = now.wall > rung->series ? now.wall - rung->series : rung->series - now.wall;
         return distance >= day;
     }
@@ -82,14 +100,37 @@ static uint32_t below_repair(const struct model *m)
     return m->policy.repair_after == 0 ? 0 : m->policy.repair_after - 1;
 }
 
+/* false: none may be tried, and rung is the number of rungs. */
+static bool look_for_a_rung(struct model *m, struct model_time now)
+{
+    uint32_t found = m->rung_count;
+    if (m->rung < m->rung_count && m->attempts >= m->rungs[m->rung].attempts) {
+        m->rungs[m->rung].tried = true;
+        m->rungs[m->rung].refused = false;
+    }
+    for (uint32_t step = 0; step < m->rung_count && found == m->rung_count; step++) {
+        uint32_t at = (m->rung + step) % m->rung_count; /* upwards, then from the foot */
+        if (m->rung == m->rung_count)
+            at = step;
+        if (may_be_tried(m, at, now))
+            found = at;
+    }
+    if (found < m->rung_count && m->rungs[found].destructive && is_fresh(m, found) && (found != m->rung || m->interruptions == 0))
+        for (uint32_t at = found; at-- > 0;)
+            if (may_be_tried(m, at, now))
+                found = at;
+    if (found != m->rung)
+        m->attempts = m->interruptions = 0;
+    m->rung = found;
+    return found < m->rung_count;
+}
+
 static void choose_a_rung(struct model *m, struct model_time now)
 {
-    for (; m->rung < m->rung_count; next_rung(m))
-        if (may_be_tried(m, &m->rungs[m->rung], now)) {
-            m->phase = HELD;
-            return;
-        }
-    go_safe(m);
+    if (look_for_a_rung(m, now))
+        m->phase = HELD;
+    else
+        go_safe(m);
 }
 
 static void give_attempt_back(struct model *m)
@@ -112,7 +153,9 @@ static void clear(struct model *m)
     forget_streak(m);
     m->attempts = m->interruptions = 0;
     m->skips = m->held_deaths = m->safe_crashes = 0;
-    m->due = false;
+    m->due = m->unexplained = false;
+    for (uint32_t i = 0; i < m->rung_count; i++)
+        m->rungs[i].tried = m->rungs[i].refused = false;
 }
 
 static void forget_suspects(struct model *m)
@@ -153,12 +196,13 @@ static void probation_failed(struct model *m) /* A14 from the colon on */
 {
     m->mode = NORMAL;
     m->due = true;
-    next_rung(m);
+    climb_after(m, false);
 }
 
 static void trial_failed(struct model *m) /* A16 from the colon on */
 {
-    m->mode = SAFE;
+    m->mode = NORMAL;
+    m->due = true;
     m->good_runs = m->unknown = 0;
     m->told = false;
     m->retry_runs = m->retry_runs > UINT32_MAX / 2 ? m->policy.safe_retry_max : least(2 * m->retry_runs, m->policy.safe_retry_max);
@@ -204,19 +248,20 @@ static void account_launching(struct model *m, enum class class)
         return;
     const bool counted = class == COUNTED;
     more(counted ? &m->streak : &m->unknown);
+    const bool again = !counted && m->unexplained; /* one more of what the repair was for */
     switch (m->mode) {
     case NORMAL: /* A12, A13 */
         break;
     case PROBATION: /* A14, A15 */
-        if (counted || unknown_is_enough(m))
+        if (counted || again || unknown_is_enough(m))
             probation_failed(m);
         break;
     case TRIAL: /* A16, A17 */
-        if (counted || unknown_is_enough(m))
+        if (counted || again || unknown_is_enough(m))
             trial_failed(m);
         break;
     case SAFE: /* A18, A19 */
-        if (counted || unknown_is_enough(m)) {
+        if (counted || again || unknown_is_enough(m)) {
             more(&m->safe_crashes);
             m->good_runs = 0;
             if (!counted) {
@@ -228,13 +273,13 @@ static void account_launching(struct model *m, enum class class)
     }
 }
 
-static void account_dead(struct model *m, enum model_phase phase, enum class class)
+static void account_dead(struct model *m, enum model_phase phase, enum class class, bool reporting)
 {
     switch (phase) {
     case HELD: /* A7, A8, A9 */
         if (class == COUNTED)
             more(&m->streak);
-        if (class != INNOCENT)
+        if (class != INNOCENT && !reporting)
             more(&m->held_deaths);
         break;
     case HALTED: /* A10, A11 */
@@ -289,7 +334,8 @@ enum model_account model_account(struct model *m, const struct model_last *last)
     }
     if (class != INNOCENT)
         m->crashed = last->when;
-    account_dead(m, phase, class);
+    account_dead(m, phase, class, reporting);
+    m->unexplained = m->unexplained && class != COUNTED;
     return class == COUNTED || (class == UNEXPLAINED && phase != HALTED) ? COUNTS : COUNTS_NOT;
 }
 
@@ -319,9 +365,13 @@ static void take_over(struct model *m, const struct model_launch *launch)
     for (uint32_t i = 0; i < launch->rung_count; i++) {
         m->rungs[i] = launch->rungs[i];
         m->rungs[i].series = 0;
-        for (uint32_t j = 0; j < m->rung_count; j++)
-            if (strcmp(old[j].name, launch->rungs[i].name) == 0)
+        m->rungs[i].tried = m->rungs[i].refused = false;
+        for (uint32_t j = m->rung_count; j-- > 0;)
+            if (strcmp(old[j].name, launch->rungs[i].name) == 0) {
                 m->rungs[i].series = old[j].series;
+                m->rungs[i].tried = old[j].tried;
+                m->rungs[i].refused = old[j].refused;
+            }
     }
     m->rung_count = launch->rung_count;
     m->rung = least(m->rung, m->rung_count);
@@ -333,11 +383,17 @@ static void take_over(struct model *m, const struct model_launch *launch)
 static void by_rule(struct model *m, struct model_time now)
 {
     if (m->mode == SAFE) {
-        if (m->policy.safe_crash_limit != 0 && m->safe_crashes >= m->policy.safe_crash_limit)
-            m->phase = HALTED; /* B6 */
-        else
-            m->phase = LAUNCHING; /* B7 */
-        return;
+        m->phase = LAUNCHING; /* B7 */
+        if (m->policy.safe_crash_limit == 0 || m->safe_crashes < m->policy.safe_crash_limit)
+            return;
+        if (!look_for_a_rung(m, now)) { /* B6 */
+            m->rung = m->attempts = m->interruptions = 0;
+            m->phase = HALTED;
+            return;
+        }
+        /* else as B10 and B11 */
+        m->due = true;
+        m->mode = NORMAL;
     }
     if (m->mode == TRIAL) { /* B8 */
         m->phase = LAUNCHING;
@@ -373,16 +429,14 @@ void model_course(struct model *m, enum model_decision decision, struct model_ti
         return;
     }
     if (m->mode == PROBATION) /* D3, D4 */
-        next_rung(m);
+        climb_after(m, false);
     m->mode = NORMAL;
     m->due = true;
     if (m->held_deaths >= HELD_DEATHS_MAX) {
         go_safe(m);
         return;
     }
-    if (decision == HOLD)
-        for (; m->rung < m->rung_count && !may_be_tried(m, &m->rungs[m->rung], now); next_rung(m)) {}
-    if (decision == HOLD && m->rung == m->rung_count)
+    if (decision == HOLD && !look_for_a_rung(m, now))
         m->phase = HELD;
     else
         choose_a_rung(m, now);
@@ -455,7 +509,9 @@ void model_attempted(struct model *m, bool ok, struct model_time now)
         choose_a_rung(m, now);
         return;
     }
-    forget_streak(m); /* H2 */
+    /* H2 */
+    m->unexplained = m->unexplained || (unknown_is_enough(m) && m->streak < m->policy.repair_after);
+    forget_streak(m);
     m->attempts = m->interruptions = 0;
     m->skips = m->held_deaths = m->quiet = 0;
     m->due = false;
@@ -466,7 +522,7 @@ void model_attempted(struct model *m, bool ok, struct model_time now)
 
 void model_refuse(struct model *m, struct model_time now) /* H4 */
 {
-    next_rung(m);
+    climb_after(m, true);
     choose_a_rung(m, now);
 }
 
@@ -504,7 +560,7 @@ void model_protect(struct model *m, struct model_time now) /* H9 */
     if (m->mode == SAFE)
         return;
     if (m->mode == PROBATION)
-        next_rung(m);
+        climb_after(m, false);
     m->mode = NORMAL;
     m->due = true;
     choose_a_rung(m, now);

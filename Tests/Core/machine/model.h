@@ -34,6 +34,7 @@ struct model_rung {
     bool built_in, destructive, restart;
     uint32_t impact, attempts, timeout;
     uint64_t series; /* wall clock of the first attempt; 0: never */
+    bool tried, refused;
 };
 
 struct model_policy {
@@ -53,7 +54,7 @@ struct model {
     enum model_phase phase;
     enum model_mode mode;
     bool due, reporting, skippable, shadow;
-    bool told, owes, again, asking, late;
+    bool told, owes, again, asking, late, unexplained;
     uint32_t streak, unknown, reported, report_strikes, decide_strikes;
     uint32_t rung, attempts, interruptions;
     uint32_t skips, held_deaths;

@@ -65,7 +65,7 @@ static const struct small_program small_programs[] = {
     { "no repairs, tasks", 1, 2, 2, 2, 4, 2, 1, 0, 0, { { 0, 0, 0 } }, 0, .ends = true, .tasks = true, .slow = true },
     { "report first", 1, 2, 0, 1, 2, 1, 1, 0, 1, { { 1, 1, 0 } }, 1, .time = true, .slow = true },
     { "report with the repair", 2, 2, 1, 1, 2, 1, 0, 0, 0, { { 2, 0, 0 } }, 1, .shadow = true, .slow = true },
-    { "report last", 3, 1, 1, 1, 4, 2, 0, 0, 0, { { 1, 0, 1 }, { 2, 1, 0 } }, 2, .ends = true, .everything_counts = true },
+    { "report last", 3, 1, 1, 1, 4, 2, 0, 0, 0, { { 1, 0, 1 }, { 2, 1, 0 } }, 2, .ends = true, .everything_counts = true, .slow = true },
     { "unknown ends", 1, 2, 3, 2, 4, 0, 2, 0, 0, { { 1, 0, 0 } }, 1, .slow = true },
     { "decides itself", 1, 2, 2, 1, 2, 1, 0, 0, 0, { { 1, 0, 0 } }, 1, .decides = true },
     { "two repairs", 1, 1, 0, 1, 2, 1, 1, 1, 0, { { 2, 1, 0 }, { 1, 0, 1 } }, 2, .time = true, .slow = true },

@@ -137,6 +137,8 @@ static void test_safe_mode(void **state)
     struct lg__ledger_context context = { .mode = LG_LAUNCH_MODE_SAFE };
     for (int i = 0; i < 2; i++) {
         begin(&context);
+        for (uint32_t rung = 0; rung < context.rung_count; rung++)
+            context.rungs[rung].fate = LG__RUNG_TRIED;
         assert_true(context.events & LG_EVENT_SAFE);
         assert_false(context.events & LG_EVENT_HALTED);
         crash(&context, NULL);
