@@ -94,9 +94,10 @@ class Beside(unittest.TestCase):
                 self.assertLess(alone.status, 0)
                 self.assertEqual(status_name(both.status), status_name(alone.status))
                 self.assertEqual(both.record(), alone.record())
-                # the watch thread, in each pass over the threads
-                missed = set(re.findall(r"swift-runtime: failed to suspend thread (\d+)", both.said))
-                self.assertEqual(len(missed), 1, both.said)
+                # the watch thread always; another one where the processor came to it too late for the
+                # runtime, which waits for a short time only
+                both.missed = set(re.findall(r"swift-runtime: failed to suspend thread (\d+)", both.said))
+                self.assertGreaterEqual(len(both.missed), 1, both.said)
                 check(both)
 
     def look_at_stacks(self, both):
@@ -104,7 +105,7 @@ class Beside(unittest.TestCase):
         self.assertRegex(both.said, r"\nThread \d+ .*crashed")
         stacks = re.split(r"\nThread \d+", both.said)[1:]
         # every thread of the record, and the one that crashed
-        self.assertEqual(len(stacks), both.crash["threads"]["listed"] + 1, both.said)
+        self.assertEqual(len(stacks), both.crash["threads"]["listed"] + 2 - len(both.missed), both.said)
         for stack in stacks:
             self.assertRegex(stack, r"\n *0 .* in ", "a thread has no stack")
 
