@@ -138,16 +138,14 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__mom
     bool safe = context->mode == LG_LAUNCH_MODE_SAFE, trial = context->mode == LG_LAUNCH_MODE_TRIAL;
     bool needed = context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || lg__terms_unknown_is_enough(context);
     bool halts = safe && context->safe_crash_limit && context->safe_crashes >= context->safe_crash_limit;
-    if (halts && lg__ladder_choose(context, now)) {
-        need_repair(context, now, false);
-        return;
-    }
-    go_on(context);
-    if (halts) {
+    bool offers = halts && lg__ladder_choose(context, now);
+    if (!offers)
+        go_on(context);
+    if (halts && !offers) {
         lg__ladder_foot(context);
         context->phase = LG_PHASE_HALTED;
         context->events |= LG_EVENT_HALTED;
-    } else if (!safe && !trial && needed) {
+    } else if (offers || (!safe && !trial && needed)) {
         need_repair(context, now, false);
     }
 }

@@ -8,6 +8,7 @@ from mutants import ROOT, Machine, code_lines, main
 
 SOURCES = [ROOT / "Sources/CLaunchGuard/launch" / name for name in ("decide.c", "ended.c", "ladder.c", "terms.c")]
 TESTS = [("test_rows", [], 1, ["test_rows.c"]),
+         ("test_remedies", [], 1, ["test_remedies.c"]),
          ("test_random_lives", ["400"], 4, ["test_random_lives.c", "model.c", "pair.c"]),
          ("test_all_states", [], 60, ["test_all_states.c", "explore.c", "model.c", "pair.c"])]
 

@@ -67,7 +67,8 @@ static const struct small_program small_programs[] = {
     { "report with the repair", 2, 2, 1, 1, 2, 1, 0, 0, 0, { { 2, 0, 0 } }, 1, .shadow = true, .slow = true },
     { "report last", 3, 1, 1, 1, 4, 2, 0, 0, 0, { { 1, 0, 1 }, { 2, 1, 0 } }, 2, .ends = true, .everything_counts = true, .slow = true },
     { "unknown ends", 1, 2, 3, 2, 4, 0, 2, 0, 0, { { 1, 0, 0 } }, 1, .slow = true },
-    { "decides itself", 1, 2, 2, 1, 2, 1, 0, 0, 0, { { 1, 0, 0 } }, 1, .decides = true },
+    { "decides at once", 1, 1, 0, 1, 1, 1, 0, 0, 0, { { 1, 0, 0 } }, 1, .decides = true },
+    { "decides itself", 1, 2, 2, 1, 2, 1, 0, 0, 0, { { 1, 0, 0 } }, 1, .decides = true, .slow = true },
     { "two repairs", 1, 1, 0, 1, 2, 1, 1, 1, 0, { { 2, 1, 0 }, { 1, 0, 1 } }, 2, .time = true, .slow = true },
     { "three repairs", 2, 1, 1, 1, 2, 1, 1, 0, 1, { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 0, 1 } }, 3, .time = true, .slow = true },
 };
