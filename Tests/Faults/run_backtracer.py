@@ -94,8 +94,8 @@ class Beside(unittest.TestCase):
                 self.assertLess(alone.status, 0)
                 self.assertEqual(status_name(both.status), status_name(alone.status))
                 self.assertEqual(both.record(), alone.record())
-                # the watch thread always; another one where the processor came to it too late for the
-                # runtime, which waits for a short time only
+                # the watch thread always; another one where the processor came to it too late
+                # for the runtime, which waits for a short time only
                 both.missed = set(re.findall(r"swift-runtime: failed to suspend thread (\d+)", both.said))
                 self.assertGreaterEqual(len(both.missed), 1, both.said)
                 check(both)

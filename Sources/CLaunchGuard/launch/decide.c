@@ -32,7 +32,6 @@ static void clear_trouble(struct lg__ledger_context *context)
     forget_hold(context);
     context->safe_crashes = 0;
     lg__terms_set_flag(context, LG__CONTEXT_DUE | LG__CONTEXT_UNEXPLAINED, false);
-    lg__ladder_offer_again(context, true);
 }
 
 static void go_safe(struct lg__ledger_context *context)
@@ -45,7 +44,7 @@ static void go_safe(struct lg__ledger_context *context)
     lg__terms_forget_unknown(context);
     forget_hold(context);
     lg__ladder_foot(context);
-    lg__ladder_offer_again(context, false);
+    lg__ladder_offer_again(context);
     lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
 }
 
@@ -356,6 +355,7 @@ void lg__decide_finished(struct lg__ledger_context *context)
     }
     clear_trouble(context);
     forget_suspects(context);
+    lg__ladder_good(context, context->mode == LG_LAUNCH_MODE_PROBATION);
     switch (context->mode) {
     case LG_LAUNCH_MODE_TRIAL:
         context->rung = 0;

@@ -53,11 +53,22 @@ void lg__ladder_leave(struct lg__ledger_context *context, enum lg__rung_fate fat
     lg__ladder_next(context);
 }
 
-void lg__ladder_offer_again(struct lg__ledger_context *context, bool tried_too)
+void lg__ladder_offer_again(struct lg__ledger_context *context)
 {
     for (uint32_t i = 0; i < context->rung_count; i++)
-        if (tried_too || context->rungs[i].fate == LG__RUNG_REFUSED)
+        if (context->rungs[i].fate == LG__RUNG_REFUSED)
             context->rungs[i].fate = LG__RUNG_UNTRIED;
+}
+
+void lg__ladder_good(struct lg__ledger_context *context, bool repaired)
+{
+    if (repaired && context->rung < context->rung_count && context->rungs[context->rung].flags & LG__RUNG_BUILT_IN) {
+        /* a launch without the task shows nothing */
+        context->rungs[context->rung].fate = LG__RUNG_TRIED;
+        return;
+    }
+    for (uint32_t i = 0; i < context->rung_count; i++)
+        context->rungs[i].fate = LG__RUNG_UNTRIED;
 }
 
 void lg__ladder_foot(struct lg__ledger_context *context)

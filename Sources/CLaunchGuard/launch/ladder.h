@@ -17,8 +17,11 @@ bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__mome
 void lg__ladder_next(struct lg__ledger_context *context);
 /* The same, from a rung with this fate. */
 void lg__ladder_leave(struct lg__ledger_context *context, enum lg__rung_fate fate);
-/* Rungs that were refused, or tried, may be tried again. */
-void lg__ladder_offer_again(struct lg__ledger_context *context, bool tried_too);
+/* Rungs that were refused may be tried again. */
+void lg__ladder_offer_again(struct lg__ledger_context *context);
+/* The launch is finished, and was no safe one: every rung may be tried again, unless the built-in
+ * one left a task out. */
+void lg__ladder_good(struct lg__ledger_context *context, bool repaired);
 void lg__ladder_foot(struct lg__ledger_context *context);
 
 /* Forget the attempts of the rung. Give the last attempt back. */

@@ -122,8 +122,8 @@ static_assert(sizeof(struct lg__found_machine) == 184, "FORMAT.md, ledger");
 
 #define LG__RUNG_BUILT_IN 0x80000000u
 
-/* What became of a rung since the last good launch that was not a safe one. A refusal counts until
- * the next safe launch. */
+/* What became of a rung since the last good launch that was whole: not a safe one, and with every
+ * task. A refusal counts until the next safe launch. */
 enum lg__rung_fate { LG__RUNG_UNTRIED = 0, LG__RUNG_TRIED = 1, LG__RUNG_REFUSED = 2 };
 
 #define LG__RUNGS 17 /* the built-in one and LG_REPAIRS_MAX of the program */

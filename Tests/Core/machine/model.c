@@ -154,6 +154,13 @@ static void clear(struct model *m)
     m->attempts = m->interruptions = 0;
     m->skips = m->held_deaths = m->safe_crashes = 0;
     m->due = m->unexplained = false;
+    /* A launch from which the built-in rung left a task out is no good one for the ladder. */
+    struct model_rung *rung = m->mode == PROBATION && m->rung < m->rung_count ? &m->rungs[m->rung] : NULL;
+    if (rung && rung->built_in) {
+        rung->tried = true;
+        rung->refused = false;
+        return;
+    }
     for (uint32_t i = 0; i < m->rung_count; i++)
         m->rungs[i].tried = m->rungs[i].refused = false;
 }

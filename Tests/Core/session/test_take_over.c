@@ -139,8 +139,7 @@ static void second_outlives(void *argument)
     if (lg_launch_prepare(session, "main", NULL, &launch) != LG_ERR_SECONDARY)
         _exit(96);
     kill(*(pid_t *)argument, SIGKILL);
-    while (kill(*(pid_t *)argument, 0) == 0)
-        usleep(1000); /* until the test has waited for it */
+    wait_until(kill(*(pid_t *)argument, 0) != 0); /* the test has waited for it */
     if (lg_launch_begin(launch) != LG_OK || lg_session_protection(session) != LG_PROTECTION_FULL || lg_launch_get_info(launch, &info) != LG_OK)
         _exit(97);
     *streak = info.unknown;

@@ -221,7 +221,7 @@ import Testing
         (["wait:6"], #"event 1, "wait:6": "6" is not a time"#), (["wait:101d"], "is not a time"), (["crash*0"], #"event 1, "crash*0": an event is repeated"#),
         (["crash*1001"], "has at most 1000 events"), (["crash*99999999999999999999"], "has at most 1000 events"), (["crash*", ], "there is no such event"),
         (["--by-hand"], "the tour belongs to the default policy"), (["--context", "", "crash"], "the name of a launch's context must have"),
-        (["--safe-retry-runs", "65", "crash"], "safeMode.retryRuns is 65; it must be between 1 and 64"),
+        (["--safe-retry-runs", "9", "crash"], "safeMode.retryRuns is 9; it must be between 1 and 8"),
         (["decide:maybe", "crash"], #"event 1, "decide:maybe": "maybe" is no course; courses are go-on, hold, protect"#),
         (["--report-after", "0", "crash"], "--report-after is 0; it must be at least 1"), (["--repair", "a:101", "crash"], "is not a number from 0 to 100"),
         (["--repair", "a:1:gentle", "crash"], #"there is no flag "gentle""#), (["--repair", "a", "--repair", "a", "crash"], #"repair "a": the name is taken"#),
