@@ -56,8 +56,8 @@ def expected(phase, kind, entry, before):
     elif phase == "giving-up":
         context.update(streak=streak + counted, mode=SAFE, halted=1)
     elif phase == "trial":
-        context.update(streak=streak + counted, unknown=unknown + (kind == UNEXPLAINED), mode=SAFE if counted else TRIAL,
-                       retry_runs=4 if counted else 2)
+        context.update(streak=streak + counted, unknown=unknown + (kind == UNEXPLAINED), mode=NORMAL if counted else TRIAL,
+                       due=int(counted), retry_runs=4 if counted else 2)
     return context
 
 
