@@ -15,12 +15,14 @@
 #define TURN_NS 1000000L
 
 /* The primary crashes, or its process comes to its end. A crash that it survived is the cause of a
- * needless wait, which ends WAIT_NS after the crash. */
-static bool is_ending(const struct lg__ledger *ledger, uint64_t primary)
+ * needless wait, which ends WAIT_NS after the crash. The last run of a fresh payload is that of the
+ * primary, once its start has accounted for the run before. */
+static bool is_ending(struct lg__ledger *ledger, uint64_t primary)
 {
-    uint64_t last = ledger->payload.last_ordinal, crashed_ns = atomic_load(&ledger->hot->crash_ns);
     if (lg__os_is_ending((pid_t)(primary >> 32)))
         return true;
+    lg__ledger_refresh(ledger);
+    uint64_t last = ledger->payload.last_ordinal, crashed_ns = atomic_load(&ledger->hot->crash_ns);
     return last && atomic_load(&ledger->hot->crash_ordinal) == last && lg__os_clock_ns(CLOCK_MONOTONIC) - crashed_ns < WAIT_NS;
 }
 

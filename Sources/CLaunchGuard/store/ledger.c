@@ -250,12 +250,17 @@ static bool is_stale(const struct lg__ledger *ledger)
            *(volatile uint64_t *)&ledger->slots[1 - ledger->current]->generation > ledger->generation;
 }
 
+void lg__ledger_refresh(struct lg__ledger *ledger)
+{
+    if (is_stale(ledger))
+        load_slot(ledger);
+}
+
 bool lg__ledger_claim(struct lg__ledger *ledger, uint64_t process, const uint8_t boot_id[16])
 {
     if (!claim_primary(ledger->hot, process, boot_id))
         return false;
-    if (is_stale(ledger))
-        load_slot(ledger);
+    lg__ledger_refresh(ledger);
     ledger->primary = ledger->generation;
     if (!ledger->primary)
         atomic_store(&ledger->hot->primary, 0);
@@ -300,8 +305,7 @@ static lg_status open_once(int directory, const char *path, const char *app_id, 
         if (!process || !claim_primary(ledger->hot, process, boot_id))
             return LG_ERR_SECONDARY;
         ledger->primary = true;
-        if (is_stale(ledger))
-            load_slot(ledger);
+        lg__ledger_refresh(ledger);
         if (ledger->generation)
             return LG_OK;
         /* Both slots are damaged. The ordinal in the hot page is worth keeping. */

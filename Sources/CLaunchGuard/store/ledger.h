@@ -42,6 +42,9 @@ bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16]);
 lg_status lg__ledger_open(int directory, const char *path, const char *app_id, uint64_t process, const uint8_t boot_id[16],
                           struct lg__ledger *ret_ledger, struct lg__problem *problem);
 
+/* Read the payload again if the primary has stored since. For a process that is not the primary. */
+void lg__ledger_refresh(struct lg__ledger *ledger);
+
 /* Become the primary of a ledger that was opened beside one. false: a living process is the
  * primary, or the payload is damaged, which lg__ledger_open() mends. */
 bool lg__ledger_claim(struct lg__ledger *ledger, uint64_t process, const uint8_t boot_id[16]);

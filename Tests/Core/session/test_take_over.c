@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +17,8 @@
 static int from_first[2], to_first[2]; /* pipes */
 static unsigned *turns;                /* shared with the children */
 static uint32_t *streak;
+static pid_t *successor;               /* 0: there is none yet */
+static atomic_bool over;
 
 static void send(const int pipe[2])
 {
@@ -60,6 +63,14 @@ static void first_lives(void)
     send(from_first);
     for (;;)
         pause();
+}
+
+static void first_crashes_later(void)
+{
+    begin_launch(start_session());
+    send(from_first);
+    receive(to_first);
+    crash();
 }
 
 /* Returns once the first process crashed, or has begun its launch. */
@@ -149,6 +160,19 @@ static void second_outlives(void *argument)
     crash();
 }
 
+/* Another process became the primary meanwhile. The crash of the one before is none of its own. */
+static void second_sees_another(void *argument)
+{
+    lg_session *session;
+    lg_launch *launch;
+    (void)argument;
+    start_beside(&session);
+    send(to_first);
+    wait_until(*(volatile pid_t *)successor != 0);
+    if (lg_launch_prepare(session, "main", NULL, &launch) != LG_ERR_SECONDARY)
+        _exit(96);
+}
+
 /* ---- the tests ---- */
 
 static void test_start_waits_for_a_crash_under_way(void **state)
@@ -211,6 +235,39 @@ static void test_begin_takes_over(void **state)
     assert_int_equal(last_of_timeline().ordinal, 2);
 }
 
+static void *succeed(void *first)
+{
+    int status;
+    if (waitpid(*(pid_t *)first, &status, 0) <= 0 || !WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
+        return NULL;
+    pid_t next = fork();
+    if (next == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        plain_signals();
+        first_lives();
+    }
+    receive(from_first);
+    *successor = next;
+    wait_until(atomic_load(&over)); /* the successor dies with this thread */
+    return first;
+}
+
+static void test_nobody_waits_for_the_crash_of_another(void **state)
+{
+    pthread_t thread;
+    void *ended;
+    (void)state;
+    *successor = 0;
+    pid_t first = start_first(first_crashes_later);
+    assert_int_equal(pthread_create(&thread, NULL, succeed, &first), 0);
+    expect_exit(second_sees_another, NULL, 0);
+    assert_int_equal(*turns, 0);
+    end_first(*successor, SIGKILL);
+    atomic_store(&over, true);
+    assert_int_equal(pthread_join(thread, &ended), 0);
+    assert_non_null(ended);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,9 +275,11 @@ int main(void)
         WITH_STATE(test_wait_is_bounded),
         WITH_STATE(test_nobody_waits_for_a_living_primary),
         WITH_STATE(test_begin_takes_over),
+        WITH_STATE(test_nobody_waits_for_the_crash_of_another),
     };
     turns = shared_memory(sizeof *turns);
     streak = shared_memory(sizeof *streak);
+    successor = shared_memory(sizeof *successor);
     if (pipe2(from_first, O_CLOEXEC) != 0 || pipe2(to_first, O_CLOEXEC) != 0)
         return 1;
     return cmocka_run_group_tests_name("take_over", tests, NULL, NULL);
