@@ -40,7 +40,8 @@ public struct Delivery: Sendable {
         do throws(LaunchGuardError) {
             try core.startDelivery(options, told)
         } catch {
-            guard error.isOfEnvironment else { throw error }
+            // A limit here is that of a file's size.
+            guard error.isOfEnvironment || error.code == .limit else { throw error }
             note(error)
         }
     }

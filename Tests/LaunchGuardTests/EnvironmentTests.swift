@@ -72,6 +72,24 @@ import TestSupport
         #expect(scene.journal == ["opened", "delivery: disabled", "memory: none"])
     }
 
+    /// A limit on the size of files keeps the configuration from being stored.
+    @Test func aLimitOnFilesEndsNoProgram() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let session = try child.start()
+            var limit = rlimit()
+            unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            signal(SIGXFSZ, SIG_IGN)
+            var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+            unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none)
+            try session.delivery.start(.init(target: .http("http://127.0.0.1:9/"), consent: .given))
+            unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            child.note("delivery: \(session.delivery.problem?.code.description ?? "none")")
+        }
+        #expect(scene.journal == ["delivery: limit"])
+    }
+
     @Test func aSecondInstanceGoesOn() async throws {
         let scene = try Scene()
         async let first = #expect(processExitsWith: .success) { [directory = scene.directory as String] in
