@@ -15,7 +15,6 @@
 #define LG__HELD_DEATHS_MAX 2u
 #define LG__REPORT_STRIKES_MAX 2u
 #define LG__DECIDE_STRIKES_MAX 2u
-#define LG__RETRY_RUNS_MAX 8u
 #define LG__THROTTLE_NS (UINT64_C(86400) * 1000000000u)
 
 /* A moment, by the clocks that are compared between runs. */

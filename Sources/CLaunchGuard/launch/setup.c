@@ -61,7 +61,7 @@ bool lg__setup_policy(const lg_launch_options *given, struct lg__policy *ret_pol
     ret_policy->unknown_after = unknown_after(options);
     ret_policy->count = options->count;
     ret_policy->safe_retry_runs = options->safe_retry_runs;
-    ret_policy->safe_retry_max = LG__RETRY_RUNS_MAX;
+    ret_policy->safe_retry_max = LG__GIVEN_RETRY_RUNS_MAX;
     ret_policy->safe_crash_limit = options->safe_crash_limit;
     ret_policy->deescalate_runs = options->deescalate_runs;
     ret_policy->deescalate_ms = (uint64_t)options->deescalate_ms;

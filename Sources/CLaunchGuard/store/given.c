@@ -56,7 +56,7 @@ static const struct lg__given_field launch_options[] = {
     RANGE(hold_ms, 1, LG__GIVEN_DAY_MS),
     FLAG(auto_repair),
     FLAG(leave_out_suspects),
-    RANGE(safe_retry_runs, 1, 8),
+    RANGE(safe_retry_runs, 1, LG__GIVEN_RETRY_RUNS_MAX),
     RANGE(safe_crash_limit, 0, UINT32_MAX),
     RANGE(deescalate_runs, 0, UINT32_MAX),
     RANGE(deescalate_ms, 0, LG__GIVEN_GAP_MAX_MS),

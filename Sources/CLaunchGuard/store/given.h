@@ -14,6 +14,8 @@
 /* The longest limits of a launch, so that the nanoseconds of a gap are a number of 64 bits. */
 #define LG__GIVEN_DAY_MS 86400000
 #define LG__GIVEN_GAP_MAX_MS (INT64_MAX / 1000000)
+/* The most good launches in safe mode before a trial, whatever number of trials failed. */
+#define LG__GIVEN_RETRY_RUNS_MAX 8
 #define LG__GIVEN_WRONG_BYTES 256
 
 /* A field that is a number. */

@@ -11,6 +11,7 @@
 
 #include "launch/ended.h"
 #include "launchguard/repair.h"
+#include "store/given.h"
 
 #define HOUR UINT64_C(3600000000000)
 #define STARTS_MOST 8u
@@ -170,7 +171,7 @@ static const struct {
 static void prepare(void)
 {
     policy = (struct lg__policy){ .report_after = 1, .repair_after = 2, .unknown_after = 4, .count = LG_COUNT_DEFAULT, .safe_retry_runs = 2,
-                                  .safe_retry_max = LG__RETRY_RUNS_MAX, .safe_crash_limit = 2, .deescalate_runs = 3, .skippable = true, .rung_count = 3,
+                                  .safe_retry_max = LG__GIVEN_RETRY_RUNS_MAX, .safe_crash_limit = 2, .deescalate_runs = 3, .skippable = true, .rung_count = 3,
                                   .rungs = { { .name = "", .attempts = 1, .flags = LG__RUNG_BUILT_IN },
                                              { .name = "cache", .attempts = 1 },
                                              { .name = "everything", .attempts = 1, .flags = LG_REPAIR_DESTRUCTIVE | LG_REPAIR_NEEDS_RESTART } } };
