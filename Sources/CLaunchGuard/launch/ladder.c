@@ -109,7 +109,7 @@ static uint32_t first(struct lg__ledger_context *context, uint32_t from, uint32_
 {
     while (from < before && !may_be_tried(context, from, now))
         from++;
-    return from < before ? from : before;
+    return from;
 }
 
 bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__moment *now)
