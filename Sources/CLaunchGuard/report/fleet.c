@@ -82,10 +82,10 @@ static const struct lg__field row_fields[] = {
     STRING("ending", ending, "run-end", "The ending."),
     STRING("fingerprint", fingerprint, "fingerprint", "The fingerprint."),
     STRING_IF("firstStarted", first_started, "time", "When the first started."),
-    STRING_IF("firstVersion", first_version, "string", "Of the first run."),
+    STRING_IF("firstVersion", first_version, "string", "Version of the first run."),
     STRING("headline", headline, "string", "The headline."),
     STRING_IF("lastStarted", last_started, "time", "When the last started."),
-    STRING_IF("lastVersion", last_version, "string", "Of the last run."),
+    STRING_IF("lastVersion", last_version, "string", "Version of the last run."),
     STRING_IF("place", place, "string", "The place."),
     FIELD(NUMBER, "runs", runs, "", "The runs."),
     MAY_BE("samePlace", same_place, "[fingerprint]", "",
@@ -107,7 +107,7 @@ static const struct lg__field part_fields[] = {
     STRING_IF("lastStarted", last_started, "time", "When the last started."),
     STRING("name", name, "string", "The name."),
     FIELD(NUMBER, "runs", runs, "", "The runs."),
-    STRING_IF("source", source, "string", "Of a device that nobody has named: the argument that it alone was collected from last."),
+    STRING_IF("source", source, "string", "The argument that a device without a given name was collected from last, where no other one was."),
     LAST,
 };
 #undef OF
@@ -152,7 +152,7 @@ static void run(struct lg__report *report, const void *of)
 
 #define OF lg_fleet_example
 static const struct lg__field example_fields[] = {
-    STRING("device", device, "string", "Of the example."),
+    STRING("device", device, "string", "The device that the example is of."),
     VALUE("devices", devices, "[fleet-part]", "", "The devices."),
     VALUE("example", run, "run", "", "The example."),
     VALUE("group", group, "fleet-fingerprint", "", "The group."),

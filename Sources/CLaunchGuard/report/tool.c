@@ -217,7 +217,7 @@ static const struct lg__field spool_fields[] = {
     MAY_HAVE("agentProcessID", "integer", "Process of the agent, 0 when it is not known; left out: none lives."),
     MAY_HAVE("target", "string", "One of \"http\", \"sentry\" or \"otlp\"; left out: no program has said where reports go."),
     MAY_HAVE("host", "string",
-        "Of the server: no more of the address, which may hold a secret; left out: not known, or in the credential file."),
+        "The server's, and no more of the address, which may hold a secret; left out: not known, or in the credential file."),
     HAS("pending", "integer", "Reports that wait."),
     HAS("sent", "integer", "Reports that arrived."),
     HAS("held", "integer", "Reports whose credentials the server refused."),
@@ -267,7 +267,7 @@ static const struct lg__field collected_fields[] = {
     HAS("directories", "number", "State directories."),
     HAS("runs", "number", "The runs."),
     HAS("newRuns", "number", "The new runs."),
-    HAS("devices", "number", "Of the whole database."),
+    HAS("devices", "number", "All devices of the database."),
     LAST,
 };
 SHAPE(collected, "collected", "What launchguard collect read, and what the database holds now.")
