@@ -5,7 +5,7 @@
  * - story: two contexts, one after a repair that helped, with every kind of event in its timeline;
  *   every field has a value of its own
  * - safe: safe mode on the way to its trial; a trial; probation; shadow
- * - halted: safe mode that crashed too; a repair that is due
+ * - halted: safe mode that crashed too, with no rung left; a repair that is due
  * - full: as many contexts, rungs, suspects and runs as possible, with names of the greatest length
  * - empty: no context, no run */
 #include <fcntl.h>
@@ -146,6 +146,8 @@ static void make_halted(void)
     context->phase = LG_PHASE_NONE;
     context->safe_crashes = 2, context->streak = 6, context->reported = 6;
     add_ladder(context);
+    for (uint32_t i = 0; i < context->rung_count; i++)
+        context->rungs[i].fate = i % 2 ? LG__RUNG_REFUSED : LG__RUNG_TRIED;
     context = add_context("second", LG_LAUNCH_MODE_NORMAL);
     context->phase = LG_PHASE_HELD;
     context->flags = LG__CONTEXT_DUE;

@@ -74,12 +74,14 @@ def read_book_context(block):
                                        "safe_crashes report_after repair_after unknown_after safe_crash_limit launches crashes repairs "
                                        "last_task")
     flags, phase, limit = (BOOK_CONTEXT.get(block, name) for name in ("flags", "phase", "safe_crash_limit"))
-    over = phase == 0 and context["mode"] == 2 and limit != 0 and context["safe_crashes"] >= limit
+    rungs = entries(block, BOOK_CONTEXT, "rungs", RUNG, "rung_count")
+    untried = any(RUNG.get(rung, "fate") == 0 and RUNG.get(rung, "attempts") and (flags & 4 or not RUNG.get(rung, "flags") >> 31) for rung in rungs)
+    over = phase == 0 and context["mode"] == 2 and limit != 0 and context["safe_crashes"] >= limit and not untried
     late = BOOK_CONTEXT.pick(block, "window_ms finish")
     late["finish"] *= late["finish"] <= 3
     return context | {name: value for name, value in late.items() if value} | {
         "status": {1: 1, 3: 1, 5: 2, 6: 2, 2: 3}.get(phase, 0), "halted": int(phase == 6 or over), "due": flags & 1, "shadow": flags >> 3 & 1,
-        "rungs": [read_rung(rung) for rung in entries(block, BOOK_CONTEXT, "rungs", RUNG, "rung_count")],
+        "rungs": [read_rung(rung) for rung in rungs],
         "suspects": [SUSPECT.pick(suspect, "key crashes") | {"left_out": int(SUSPECT.get(suspect, "left_out") == 1)}
                      for suspect in entries(block, BOOK_CONTEXT, "suspects", SUSPECT, "suspect_count")]}
 

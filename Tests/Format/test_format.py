@@ -568,6 +568,11 @@ class Ledgers(BothReaders):
             context = self.both(self.with_number(16 + 4352 + 64, phase))["contexts"][0]
             self.assertEqual((context["status"], context["halted"]), (status, halted), phase)
 
+    def test_untried_rung_is_offered(self):
+        self.made("halted")
+        rung = 16 + 4352 + 960 + 96  # the second one
+        self.assertEqual([self.both(self.with_number(rung + 88, fate))["contexts"][0]["halted"] for fate in (0, 1, 2, 3)], [0, 1, 1, 1])
+
     def test_as_large_as_can_be_and_empty(self):
         said = self.both(self.made("full"))
         self.assertEqual({(len(c["rungs"]), len(c["suspects"]), len(c["name"]), len(c["last_task"])) for c in said["contexts"]}, {(17, 8, 63, 63)})

@@ -14,10 +14,23 @@ static lg_launch_status status_of(const struct lg__ledger_context *stored)
     }
 }
 
+/* A rung may be left. The next launch knows whether it is throttled. */
+static bool has_untried(const struct lg__ledger_context *stored)
+{
+    for (uint32_t i = 0; i < stored->rung_count && i < LG__RUNGS; i++) {
+        const struct lg__ledger_rung *rung = &stored->rungs[i];
+        bool skips = !(rung->flags & LG__RUNG_BUILT_IN) || stored->flags & LG__CONTEXT_SKIPPABLE;
+        if (rung->fate == LG__RUNG_UNTRIED && rung->attempts && skips)
+            return true;
+    }
+    return false;
+}
+
 static bool halted(const struct lg__ledger_context *stored)
 {
     bool limit = stored->safe_crash_limit && stored->safe_crashes >= stored->safe_crash_limit;
-    return stored->phase == LG_PHASE_HALTED || (stored->phase == LG_PHASE_NONE && stored->mode == LG_LAUNCH_MODE_SAFE && limit);
+    return stored->phase == LG_PHASE_HALTED ||
+           (stored->phase == LG_PHASE_NONE && stored->mode == LG_LAUNCH_MODE_SAFE && limit && !has_untried(stored));
 }
 
 void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_info *ret_info)
