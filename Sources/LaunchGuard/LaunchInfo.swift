@@ -17,7 +17,7 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     public var streak: Int
     /// Unexplained early deaths since the last finished launch.
     public var unknown: Int
-    /// The streak that was reported last.
+    /// ``ends`` at the last report.
     public var reported: Int
     /// Next rung of the ladder, from 0; rung 0 is built in and leaves out a suspect task.
     public var rung: Int
@@ -51,12 +51,21 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     public var crashes: UInt64
     /// Attempts of repairs since the ledger was made.
     public var repairs: UInt64
-    /// Key of the task in which the last counted crash happened; `nil` for none.
+    /// Key of the task in which the last end happened that counted, was unexplained or was a stop;
+    /// `nil` for none.
     public var lastTask: String?
     /// The window of the last launch; `nil` where only the mark finishes it.
     public var window: Duration?
     /// The condition that finishes the last launch.
     public var finish: Launch.Finish
+    /// Counted ends since the last good launch.
+    public var ends: Int
+    /// Clean ends of launches under way, in a row; three are a good launch.
+    public var quits: Int
+    /// Counted ends within ``LaunchPolicy/steadyAfter`` of the launch, in a row.
+    public var unsteady: Int
+    /// Times in a row that the program was terminated in ``lastTask``; from the third on it counts.
+    public var stops: Int
 
     /// The context of a program that has never crashed, but for what is given: for tests of
     /// ``Launch/onDecide(_:)``.
@@ -66,7 +75,7 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
         attempts: Int = 0, interruptions: Int = 0, skips: Int = 0, goodRuns: Int = 0, retryRuns: Int = 2,
         safeCrashes: Int = 0, reportAfter: Int = 1, repairAfter: Int = 2, unknownAfter: Int? = 4, safeCrashLimit: Int? = 2,
         suspectCount: Int = 0, launches: UInt64 = 0, crashes: UInt64 = 0, repairs: UInt64 = 0, lastTask: String? = nil,
-        window: Duration? = .seconds(5), finish: Launch.Finish = .either
+        window: Duration? = .seconds(5), finish: Launch.Finish = .either, ends: Int = 0, quits: Int = 0, unsteady: Int = 0, stops: Int = 0
     ) {
         self.name = name
         self.status = status
@@ -96,5 +105,9 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
         self.lastTask = lastTask
         self.window = window
         self.finish = finish
+        self.ends = ends
+        self.quits = quits
+        self.unsteady = unsteady
+        self.stops = stops
     }
 }

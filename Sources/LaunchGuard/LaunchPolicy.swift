@@ -10,9 +10,10 @@ public struct LaunchPolicy: Hashable, Sendable {
     /// The ends that count as a launch crash. Unexplained early deaths have a counter of their own.
     /// C: `count`.
     public var count: Count
-    /// The streak is forgotten when its last crash is this long ago within the same boot; `nil` for
-    /// never. C: `streak_gap_ms`.
-    public var streakGap: Duration?
+    /// A counted end within this time after the launch was finished is one of a loop:
+    /// `repairAfter` of them in a row need a repair, as launch crashes do; `nil` for never. C:
+    /// `steady_ms`.
+    public var steadyAfter: Duration?
     /// Longest time between two calls of ``Session/sendHeartbeat()``; `nil`: off. With a value,
     /// time finishes the launch only while ``Session/sendHeartbeat()`` is called at least this
     /// often. A launch without a heartbeat for this long is marked as hanging until the next
@@ -54,7 +55,7 @@ public struct LaunchPolicy: Hashable, Sendable {
     /// Every option has the default of the C interface.
     public init(
         count: Count = .default,
-        streakGap: Duration? = .seconds(6 * 3600),
+        steadyAfter: Duration? = .seconds(60),
         heartbeat: Duration? = nil,
         hold: Hold = .block,
         holdDeadline: Duration = .seconds(120),
@@ -69,7 +70,7 @@ public struct LaunchPolicy: Hashable, Sendable {
         modules: [String] = []
     ) {
         self.count = count
-        self.streakGap = streakGap
+        self.steadyAfter = steadyAfter
         self.heartbeat = heartbeat
         self.hold = hold
         self.holdDeadline = holdDeadline

@@ -16,7 +16,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var streak: UInt32
     /// Unexplained early deaths since the last finished launch.
     public var unknown: UInt32
-    /// The streak that was reported last.
+    /// The number of ends at the last report.
     public var reported: UInt32
     /// Thresholds of the last launch; 0: never.
     public var reportAfter: UInt32
@@ -37,7 +37,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var retryRuns: UInt32?
     /// Crashes in safe mode in a row.
     public var safeCrashes: UInt32
-    /// Key of the task that the last counted crash came in.
+    /// Key of the task that the last end came in which counted, was unexplained or was a stop.
     public var lastTask: String?
     /// Rung 0, the least disruptive, first.
     public var ladder: [LedgerRung]
@@ -51,6 +51,15 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var windowMilliseconds: UInt32?
     /// The condition that finishes the launch: "mark", "time" or "both"; nil: mark or window.
     public var finish: String?
+    /// Counted ends since the last good launch, whatever was repaired; nil: none.
+    public var ends: UInt32?
+    /// Clean ends of launches under way, in a row: three are a good launch; nil: none.
+    public var quits: UInt32?
+    /// Counted ends soon after a finished launch, in a row; nil: none.
+    public var unsteady: UInt32?
+    /// Times in a row that the program was terminated in ``lastTask``; from the third on they
+    /// count; nil: none.
+    public var stops: UInt32?
 
     public init(
         name: String, status: String, mode: String, isHalted: Bool, isDue: Bool, isShadow: Bool, streak: UInt32, unknown: UInt32,
@@ -104,7 +113,7 @@ public struct LedgerRung: Codable, Hashable, Sendable {
     public var needsConsent: Bool
     /// Whether the program has to be started again after it.
     public var needsRestart: Bool
-    /// When the last series of attempts began; nil: never.
+    /// When the last attempt began; nil: never.
     public var lastSeries: Timestamp?
 
     public init(

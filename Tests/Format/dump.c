@@ -312,7 +312,7 @@ static void dump_context(uint32_t index)
     UNSIGNED(context, good_runs), UNSIGNED(context, retry_runs), UNSIGNED(context, safe_crashes), UNSIGNED(context, report_after);
     UNSIGNED(context, repair_after), UNSIGNED(context, unknown_after), UNSIGNED(context, safe_crash_limit), UNSIGNED(context, launches);
     UNSIGNED(context, crashes), UNSIGNED(context, repairs);
-    RARE(context, window_ms), RARE(context, finish);
+    RARE(context, window_ms), RARE(context, finish), RARE(context, ends), RARE(context, quits), RARE(context, unsteady), RARE(context, stops);
     dump_ladder(index);
     printf("\"last_task\":"), json_text(context.last_task, strlen(context.last_task)), putchar('}');
 }

@@ -39,7 +39,7 @@ static struct lg__ledger_context *add_context(const char *name, uint32_t mode)
     context->safe_crash_limit = 2;
     context->deescalate_runs = 3;
     context->deescalate_ms = 86400000;
-    context->streak_gap_ms = 21600000;
+    context->steady_ms = 60000;
     return context;
 }
 
@@ -98,8 +98,8 @@ static void make_story(void)
     context->events = LG_EVENT_HELD | LG_EVENT_REPAIRED;
     context->launches = 15, context->crashes = 12, context->repairs = 13;
     context->first_ordinal = 14, context->reported_ordinal = 14;
-    context->crash_boottime_ns = 17, context->repair_boottime_ns = 18;
-    memset(context->crash_boot_id, 0xb0, 16);
+    context->repair_boottime_ns = 18;
+    context->ends = 17, context->quits = 19, context->unsteady = 20, context->stops = 21;
     memset(context->repair_boot_id, 0xb1, 16);
     snprintf(context->last_task, sizeof context->last_task, "open-documents");
     add_ladder(context);

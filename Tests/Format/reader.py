@@ -77,7 +77,7 @@ def read_book_context(block):
     rungs = entries(block, BOOK_CONTEXT, "rungs", RUNG, "rung_count")
     untried = any(RUNG.get(rung, "fate") == 0 and RUNG.get(rung, "attempts") and (flags & 4 or not RUNG.get(rung, "flags") >> 31) for rung in rungs)
     over = phase == 0 and context["mode"] == 2 and limit != 0 and context["safe_crashes"] >= limit and not untried
-    late = BOOK_CONTEXT.pick(block, "window_ms finish")
+    late = BOOK_CONTEXT.pick(block, "window_ms finish ends quits unsteady stops")
     late["finish"] *= late["finish"] <= 3
     return context | {name: value for name, value in late.items() if value} | {
         "status": {1: 1, 3: 1, 5: 2, 6: 2, 2: 3}.get(phase, 0), "halted": int(phase == 6 or over), "due": flags & 1, "shadow": flags >> 3 & 1,

@@ -47,7 +47,7 @@ import Testing
 
     /// Each number of a launch just outside of its range, and what the message says.
     static let ranges: [(LaunchPolicy, String)] = [
-        (.init(streakGap: .zero), "streakGap in ms is 0; it must be between 1 and 9223372036854"),
+        (.init(steadyAfter: .zero), "steadyAfter in ms is 0; it must be between 1 and 9223372036854"),
         (.init(heartbeat: .seconds(86_401)), "heartbeat in ms is 86401000; it must be between 1 and 86400000"),
         (.init(holdDeadline: .zero), "holdDeadline in ms is 0; it must be between 1 and 86400000"),
         (.init(safeMode: .init(retryRuns: 9)), "safeMode.retryRuns is 9; it must be between 1 and 8"),
@@ -66,8 +66,8 @@ import Testing
     @Test func theRangesAreThoseOfTheCore() throws {
         let session = try Simulation().session
         let bounds: [LaunchPolicy] = [
-            .init(streakGap: .milliseconds(1), heartbeat: .milliseconds(1), holdDeadline: .milliseconds(1)),
-            .init(streakGap: .milliseconds(9_223_372_036_854), heartbeat: .seconds(86_400), holdDeadline: .seconds(86_400)),
+            .init(steadyAfter: .milliseconds(1), heartbeat: .milliseconds(1), holdDeadline: .milliseconds(1)),
+            .init(steadyAfter: .milliseconds(9_223_372_036_854), heartbeat: .seconds(86_400), holdDeadline: .seconds(86_400)),
             .init(safeMode: .init(retryRuns: 1, crashLimit: 1), deescalation: .init(runs: 1, time: .milliseconds(1))),
             .init(
                 safeMode: .init(retryRuns: 8, crashLimit: 4_294_967_295),

@@ -90,12 +90,12 @@ import TestSupport
 
     /// Values that make no sense.
     enum Nonsense: String, CaseIterable, Codable, Sendable {
-        case noGap, noHeartbeat, longHeartbeat, noDeadline, longDeadline, noRetry, manyRetries, noLimit, noRuns, noTime, emptySwitch
+        case noSteadyTime, noHeartbeat, longHeartbeat, noDeadline, longDeadline, noRetry, manyRetries, noLimit, noRuns, noTime, emptySwitch
         case switchWithNUL, emptyModule, moduleWithNUL, longModules, unknownCount
 
         var policy: LaunchPolicy {
             switch self {
-            case .noGap: .init(streakGap: .zero)
+            case .noSteadyTime: .init(steadyAfter: .zero)
             case .noHeartbeat: .init(heartbeat: .zero)
             case .longHeartbeat: .init(heartbeat: .seconds(86_401))
             case .noDeadline: .init(holdDeadline: .zero)
@@ -131,7 +131,7 @@ import TestSupport
     @Test func theDefaultsAndTheLongestAreTaken() throws {
         let simulation = try Simulation()
         let never = LaunchPolicy(
-            streakGap: nil, safeMode: .init(retryRuns: 8, crashLimit: nil), deescalation: .init(runs: nil, time: nil), modules: ["liba.so", "libb.so"])
+            steadyAfter: nil, safeMode: .init(retryRuns: 8, crashLimit: nil), deescalation: .init(runs: nil, time: nil), modules: ["liba.so", "libb.so"])
         #expect(simulation.session.makeLaunch("never", policy: never).problem == nil)
         let longest = LaunchPolicy(
             count: [.crash, .hang, .outOfMemory, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .never, holdDeadline: .seconds(86_400))

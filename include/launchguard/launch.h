@@ -90,7 +90,7 @@ typedef struct lg_launch_info {
     uint32_t shadow;           /**< 1: the last launch only decided, and changed nothing */
     uint32_t streak;           /**< consecutive launch crashes */
     uint32_t unknown;          /**< unexplained early deaths since the last finished launch */
-    uint32_t reported;         /**< the streak that was reported last */
+    uint32_t reported;         /**< `ends` at the last report */
     /** next rung of the ladder, from 0; rung 0 is built in and leaves out a suspect task */
     uint32_t rung;
     uint32_t rung_count;       /**< built-in rung included */
@@ -104,10 +104,17 @@ typedef struct lg_launch_info {
     uint32_t report_after, repair_after, unknown_after, safe_crash_limit;
     uint32_t suspect_count;
     uint64_t launches, crashes, repairs; /**< totals since the ledger was made */
-    /** key of the task in which the last counted crash happened; "" for none */
+    /** key of the task in which the last end happened that counted, was unexplained or was a stop;
+     *  "" for none */
     char last_task[64];
     uint32_t window_ms;        /**< of the last launch, as `finish`; 0: only the mark finishes it */
     lg_finish finish;
+    uint32_t ends;             /**< counted ends since the last good launch */
+    /** clean ends of launches under way, in a row; three are a good launch */
+    uint32_t quits;
+    uint32_t unsteady;         /**< counted ends within steady_ms after the launch, in a row */
+    /** times in a row that the program was terminated in `last_task`; the third and later count */
+    uint32_t stops;
 } lg_launch_info;
 
 #ifdef __cplusplus
@@ -266,9 +273,10 @@ typedef struct lg_launch_options {
     uint32_t report_wait_ms;
     /** The ends that count as a launch crash: LG_COUNT_*. Default LG_COUNT_DEFAULT. */
     uint32_t count;
-    /** The streak is forgotten when its last crash is this long ago within the same boot; 0 =
-     *  never. Default 21600000 (6 h). */
-    int64_t streak_gap_ms;
+    /** A counted end within this time after the launch was finished is one of a loop:
+     *  `repair_after` of them in a row need a repair, as launch crashes do; 0 = never. In
+     *  milliseconds. Default 60000. */
+    int64_t steady_ms;
     /** Longest time between two calls of lg_heartbeat(), in milliseconds; 0 = off, at most
      *  86400000. Default 0. With this above 0, time finishes the launch only while lg_heartbeat()
      *  is called at least this often. A launch without a heartbeat for this long is marked as
@@ -339,7 +347,7 @@ typedef struct lg_launch_options {
     X(window_ms, 5000)                                                                             \
     X(report_wait_ms, 2000)                                                                        \
     X(count, LG_COUNT_DEFAULT)                                                                     \
-    X(streak_gap_ms, 21600000)                                                                     \
+    X(steady_ms, 60000)                                                                            \
     X(hold_ms, 120000)                                                                             \
     X(auto_repair, 1)                                                                              \
     X(leave_out_suspects, 1)                                                                       \

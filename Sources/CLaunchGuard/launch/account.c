@@ -3,6 +3,8 @@
 
 #include "launch/evidence.h"
 #include "launch/launch.h"
+#include "launch/versions.h"
+#include "store/ledger_payload.h"
 
 static void run_path(const char *directory, uint64_t ordinal, const uint8_t uuid[16], char path[4096 + 96])
 {
@@ -34,26 +36,50 @@ static bool is_no_fault(uint32_t evidence)
     return evidence == LG_EVIDENCE_EXEC || evidence == LG_EVIDENCE_OOM_COUNTER || evidence == LG_EVIDENCE_FORK;
 }
 
-enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, bool upgraded)
+/* The time from the mark to the end, both moments of CLOCK_MONOTONIC. */
+static uint64_t lived_ns(const struct lg__last_run *last, const lg_run_context *of_run)
+{
+    uint64_t ended_ns = last->verdict.monotonic_ns;
+    bool known = of_run && of_run->finished_ns && ended_ns >= of_run->finished_ns;
+    return known ? ended_ns - of_run->finished_ns : LG__LIVED_UNKNOWN;
+}
+
+static bool is_finished(const struct lg__last_run *last, const struct lg__ledger_context *context)
+{
+    const lg_run_context *of_run = last ? lg__evidence_context(last, context->name) : NULL;
+    return of_run && of_run->phase == LG_PHASE_FINISHED;
+}
+
+struct lg__reached lg__account_reached(struct lg__ledger_payload *payload, const struct lg__last_run *last)
+{
+    struct lg__reached reached = { .nothing = true };
+    for (uint32_t i = 0; i < payload->context_count; i++) {
+        const struct lg__ledger_context *context = &payload->contexts[i];
+        reached.nothing = reached.nothing && context->phase == LG_PHASE_NONE;
+        reached.launching = reached.launching || (lg__phase_launching((lg_phase)context->phase) && !is_finished(last, context));
+    }
+    for (uint32_t i = 0; i < payload->context_count && !reached.nothing; i++) {
+        struct lg__ledger_context *context = &payload->contexts[i];
+        bool begun = context->phase != LG_PHASE_NONE;
+        context->flags = begun ? context->flags | LG__CONTEXT_BEGAN : context->flags & ~LG__CONTEXT_BEGAN;
+    }
+    return reached;
+}
+
+enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, const struct lg__reached *reached, bool upgraded)
 {
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     struct lg__last_end end = {
-        .end = is_no_fault(last->verdict.evidence) ? LG_END_CLEAN : last->verdict.end,
+        .end = is_no_fault(last->verdict.evidence) ? LG_END_NONE : last->verdict.end,
         .signal = last->verdict.signal,
         .finished = of_run && of_run->phase == LG_PHASE_FINISHED,
         .others = last->attributed && !is_attributed(last, of_run),
+        .early = reached->nothing && context->flags & LG__CONTEXT_BEGAN,
+        .lived_ns = reached->launching ? LG__LIVED_UNKNOWN : lived_ns(last, of_run),
         .ordinal = ordinal,
-        .when = { .boottime_ns = last->boottime_ns },
         .task = lg__evidence_task(last, of_run),
     };
-    memcpy(end.when.boot_id, last->boot_id, sizeof end.when.boot_id);
     return upgraded ? lg__ended_upgrade(context, &end) : lg__ended_account(context, &end);
-}
-
-static bool same_program(const struct lg__ledger_payload *payload, const struct lg__identity *self)
-{
-    return strncmp(payload->app_version, self->app_version, LG__NAME_BYTES) == 0 && payload->build_id_size == self->build_id_size &&
-           memcmp(payload->build_id, self->build_id, self->build_id_size) == 0;
 }
 
 /* The entry of a context in the timeline, before the end is applied to it. */
@@ -91,18 +117,21 @@ static void account(struct lg__host *host, const struct lg__identity *self)
     if (last.verdict.monotonic_ns > last.info.monotonic_ns)
         entry.duration_ns = last.verdict.monotonic_ns - last.info.monotonic_ns;
 
-    bool upgraded = !same_program(payload, self);
+    uint32_t before = lg__ledger_payload_program(payload->app_version, payload->build_id, payload->build_id_size);
+    struct lg__reached reached = lg__account_reached(payload, &last);
+    bool upgraded = lg__versions_begin_anew(payload, before, lg__ledger_payload_program(self->app_version, self->build_id, self->build_id_size));
     for (uint32_t i = 0; i < payload->context_count; i++) {
         struct lg__ledger_context *context = &payload->contexts[i];
         note_context(&entry, i, context, &last);
-        /* the end of the old version's run does not count against the new one */
         entry.events[i] |= upgraded ? LG_EVENT_UPGRADED : 0;
-        switch (lg__account_apply(context, &last, payload->last_ordinal, upgraded)) {
+        switch (lg__account_apply(context, &last, payload->last_ordinal, &reached, upgraded)) {
         case LG__ACCOUNT_COUNTS: entry.counted |= 1u << i; break;
         case LG__ACCOUNT_LATE: entry.late |= 1u << i; break;
         case LG__ACCOUNT_NOTHING: break;
         }
     }
+    if (entry.counted | entry.late)
+        lg__versions_note_crash(payload, before);
     entry.end = last.verdict.end;
     entry.evidence = last.verdict.evidence;
     entry.signal = last.verdict.signal;

@@ -22,6 +22,7 @@ void lg__confirm_launch(struct lg__life *life)
             LG_FAULT_POINT("run: finished");
             lg__decide_finished(context);
             life->finished = done = true;
+            life->finished_at_ns = atomic_load(&launch->host->passed_ns);
         }
     } else {
         pthread_mutex_lock(&launch->lock);

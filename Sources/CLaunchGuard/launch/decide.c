@@ -12,9 +12,7 @@ static void forget_streak(struct lg__ledger_context *context)
 {
     context->streak = 0;
     lg__terms_forget_unknown(context);
-    context->reported = 0;
-    context->report_strikes = 0;
-    context->decide_strikes = 0;
+    context->report_strikes = context->decide_strikes = context->give_up_strikes = 0;
     context->first_ordinal = 0;
 }
 
@@ -30,6 +28,8 @@ static void clear_trouble(struct lg__ledger_context *context)
     forget_streak(context);
     lg__ladder_forget(context);
     forget_hold(context);
+    context->ends = context->reported = 0;
+    context->stops = 0;
     context->safe_crashes = 0;
     lg__terms_set_flag(context, LG__CONTEXT_DUE | LG__CONTEXT_UNEXPLAINED, false);
 }
@@ -62,6 +62,7 @@ static void choose_rung(struct lg__ledger_context *context, const struct lg__mom
         go_safe(context);
 }
 
+/* Within one boot: no clock is believed across two. */
 static bool passed_since(const uint8_t boot_id[16], uint64_t then_ns, const struct lg__moment *now, uint64_t least_ms)
 {
     return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns >= then_ns &&
@@ -77,6 +78,7 @@ void lg__decide_reset(struct lg__ledger_context *context)
     fresh.crashes = context->crashes;
     fresh.repairs = context->repairs;
     fresh.reported_ordinal = context->reported_ordinal;
+    fresh.flags = context->flags & LG__CONTEXT_BEGAN;
     *context = fresh;
 }
 
@@ -94,11 +96,12 @@ static void take_over(struct lg__ledger_context *context, const struct lg__polic
     context->safe_crash_limit = policy->safe_crash_limit;
     context->deescalate_runs = policy->deescalate_runs;
     context->deescalate_ms = policy->deescalate_ms;
-    context->streak_gap_ms = policy->streak_gap_ms;
+    context->steady_ms = policy->steady_ms;
     context->window_ms = policy->window_ms;
     context->finish = policy->finish;
     lg__terms_set_flag(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
     lg__terms_set_flag(context, LG__CONTEXT_SHADOW, policy->shadow);
+    lg__terms_set_flag(context, LG__CONTEXT_BY_HAND, policy->by_hand);
     lg__ladder_take_over(context, policy);
     for (uint32_t i = 0; i < context->suspect_count; i++)
         context->suspects[i].left_out = 0;
@@ -119,7 +122,7 @@ static void go_on(struct lg__ledger_context *context)
 /* B10 and B11. `empty`: held even where no rung is left. */
 static void need_repair(struct lg__ledger_context *context, const struct lg__moment *now, bool empty)
 {
-    if (context->held_deaths >= LG__HELD_DEATHS_MAX) {
+    if (context->held_deaths >= LG__HELD_DEATHS_MAX || context->skips > LG__SKIPS_MAX) {
         go_safe(context);
         return;
     }
@@ -145,6 +148,8 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__mom
         context->phase = LG_PHASE_HALTED;
         context->events |= LG_EVENT_HALTED;
     } else if (offers || (!safe && !trial && needed)) {
+        if (lg__terms_unknown_is_enough(context) && context->streak < context->repair_after)
+            lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
         need_repair(context, now, false);
     }
 }
@@ -170,16 +175,7 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     /* a number that is not to be trusted would keep it in safe mode */
     if (context->retry_runs > context->safe_retry_max)
         context->retry_runs = context->safe_retry_max;
-    bool normal = context->mode == LG_LAUNCH_MODE_NORMAL;
-    if ((normal || context->mode == LG_LAUNCH_MODE_PROBATION) &&
-        passed_since(context->crash_boot_id, context->crash_boottime_ns, now, context->streak_gap_ms)) {
-        forget_streak(context);
-        /* else a program that is started once a day and killed while it is held would be held for
-         * ever */
-        if (!(context->flags & LG__CONTEXT_DUE))
-            forget_hold(context);
-    }
-    if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
+    if (context->mode == LG_LAUNCH_MODE_NORMAL && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
         passed_since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
         lg__ladder_foot(context);
     owe_report(context);
@@ -210,14 +206,15 @@ void lg__decide_course(struct lg__ledger_context *context, lg_decision decision,
         /* else a repair that always succeeds would be tried for ever */
         if (context->mode == LG_LAUNCH_MODE_PROBATION)
             lg__ladder_leave(context, LG__RUNG_TRIED);
+        lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, false);
         need_repair(context, now, decision == LG_DECISION_HOLD);
     }
 }
 
 void lg__decide_told(struct lg__ledger_context *context)
 {
-    if (lg__terms_streak_is_news(context))
-        context->reported = context->streak;
+    if (lg__terms_ends_are_news(context))
+        context->reported = context->ends;
     if (lg__terms_unknown_is_enough(context))
         lg__terms_set_flag(context, LG__CONTEXT_TOLD, true);
     lg__terms_set_flag(context, LG__CONTEXT_OWES | LG__CONTEXT_LATE, false);
@@ -231,6 +228,19 @@ void lg__decide_reported(struct lg__ledger_context *context)
     lg__terms_set_flag(context, LG__CONTEXT_REPORTING, false);
 }
 
+bool lg__decide_give_up(struct lg__ledger_context *context)
+{
+    if (context->give_up_strikes >= LG__GIVE_UP_STRIKES_MAX)
+        return false;
+    lg__terms_set_flag(context, LG__CONTEXT_GIVING_UP, true);
+    return true;
+}
+
+void lg__decide_gave_up(struct lg__ledger_context *context)
+{
+    lg__terms_set_flag(context, LG__CONTEXT_GIVING_UP, false);
+}
+
 /* ---- H: while it is held ---- */
 
 void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now)
@@ -239,8 +249,7 @@ void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__mom
         go_safe(context);
         return;
     }
-    if (context->attempts == 0)
-        context->rungs[context->rung].series_wall_ns = now->wall_ns;
+    context->rungs[context->rung].series_wall_ns = now->wall_ns;
     context->attempts = lg__terms_one_more(context->attempts);
     context->repairs++;
     context->phase = LG_PHASE_REPAIRING;
@@ -253,8 +262,6 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
         choose_rung(context, now);
         return;
     }
-    if (lg__terms_unknown_is_enough(context) && context->streak < context->repair_after)
-        lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
     forget_streak(context);
     lg__ladder_forget(context);
     forget_hold(context);
@@ -287,10 +294,9 @@ void lg__decide_skip(struct lg__ledger_context *context)
     }
     context->skips++;
     lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
-    if (context->streak >= context->repair_after)
-        context->streak = context->repair_after ? context->repair_after - 1 : 0;
-    if (context->reported > context->streak)
-        context->reported = context->streak;
+    const uint32_t most = context->repair_after ? context->repair_after - 1 : 0;
+    context->streak = context->streak < most ? context->streak : most;
+    context->unsteady = context->unsteady < most ? context->unsteady : most;
     lg__terms_forget_unknown(context);
     context->phase = LG_PHASE_LAUNCHING;
 }
@@ -319,6 +325,7 @@ void lg__decide_protect(struct lg__ledger_context *context, const struct lg__mom
         lg__ladder_leave(context, LG__RUNG_TRIED);
     context->mode = LG_LAUNCH_MODE_NORMAL;
     lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
+    lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, false);
     choose_rung(context, now);
 }
 
@@ -337,18 +344,20 @@ static void forget_suspects(struct lg__ledger_context *context)
 static void finish_safe(struct lg__ledger_context *context)
 {
     forget_streak(context);
-    context->safe_crashes = 0;
+    if (!context->unsteady) /* else that is seen when it lives on */
+        context->safe_crashes = 0;
     context->good_runs = lg__terms_one_more(context->good_runs);
     if (context->good_runs < context->retry_runs)
         return;
     context->mode = LG_LAUNCH_MODE_TRIAL;
-    context->streak = context->reported = context->repair_after ? context->repair_after - 1 : 0;
+    context->streak = context->repair_after ? context->repair_after - 1 : 0;
     context->good_runs = 0;
 }
 
 void lg__decide_finished(struct lg__ledger_context *context)
 {
     context->phase = LG_PHASE_FINISHED;
+    context->quits = 0;
     if (context->mode == LG_LAUNCH_MODE_SAFE) {
         finish_safe(context);
         return;
@@ -359,7 +368,10 @@ void lg__decide_finished(struct lg__ledger_context *context)
     switch (context->mode) {
     case LG_LAUNCH_MODE_TRIAL:
         context->rung = 0;
-        context->retry_runs = context->safe_retry_runs;
+        if (context->unsteady)
+            lg__terms_retry_later(context); /* taken back when it lives on */
+        else
+            context->retry_runs = context->safe_retry_runs;
         break;
     case LG_LAUNCH_MODE_PROBATION:
         lg__ladder_next(context);
@@ -378,8 +390,13 @@ void lg__decide_finished(struct lg__ledger_context *context)
 
 void lg__decide_terminating(struct lg__ledger_context *context)
 {
-    if (context->phase != LG_PHASE_NONE && context->phase != LG_PHASE_FINISHED && context->phase != LG_PHASE_REPAIRING)
-        context->phase = LG_PHASE_TERMINATING;
+    if (context->phase == LG_PHASE_NONE || context->phase == LG_PHASE_FINISHED || context->phase == LG_PHASE_REPAIRING || context->phase == LG_PHASE_TERMINATING)
+        return;
+    /* a user who ends the program at each dialogue says "not now" */
+    if (context->phase == LG_PHASE_HELD)
+        context->skips = lg__terms_one_more(context->skips);
+    lg__terms_set_flag(context, LG__CONTEXT_LEAVING, context->phase == LG_PHASE_LAUNCHING);
+    context->phase = LG_PHASE_TERMINATING;
 }
 
 lg_launch_status lg__decide_status(const struct lg__ledger_context *context)

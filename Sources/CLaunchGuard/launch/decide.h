@@ -15,6 +15,12 @@
 #define LG__HELD_DEATHS_MAX 2u
 #define LG__REPORT_STRIKES_MAX 2u
 #define LG__DECIDE_STRIKES_MAX 2u
+#define LG__GIVE_UP_STRIKES_MAX 2u
+/* Clean ends of launches under way, in a row, that are as good as a finished launch. One or two are
+ * a user who quits early. */
+#define LG__QUITS_ENOUGH 3u
+/* Times that a program is terminated in the same task before that is evidence against the task. */
+#define LG__STOPS_ENOUGH 3u
 #define LG__THROTTLE_NS (UINT64_C(86400) * 1000000000u)
 
 /* A moment, by the clocks that are compared between runs. */
@@ -30,12 +36,13 @@ struct lg__policy {
     uint32_t count;
     uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit;
     uint32_t deescalate_runs;
-    uint64_t deescalate_ms, streak_gap_ms;
+    uint64_t deescalate_ms, steady_ms;
     uint32_t window_ms, finish; /* for readers: the machine gets an event when it finishes */
     bool shadow;
     bool asks;      /* there is an on_decide */
     lg_decision decision; /* where on_decide is not asked */
     bool skippable; /* a suspect task may be left out */
+    bool by_hand;   /* no repair runs before the program asks for it */
     uint32_t rung_count; /* with the built-in one, which is rung 0 */
     struct lg__ledger_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
 };
@@ -56,6 +63,11 @@ void lg__decide_course(struct lg__ledger_context *context, lg_decision decision,
 void lg__decide_told(struct lg__ledger_context *context);
 /* R2: on_report has answered, or its time is over. */
 void lg__decide_reported(struct lg__ledger_context *context);
+
+/* R3: on_give_up is about to be called. false: it crashed too often, and is not called. */
+bool lg__decide_give_up(struct lg__ledger_context *context);
+/* R4: on_give_up has returned, or its time is over. */
+void lg__decide_gave_up(struct lg__ledger_context *context);
 
 /* H1 to H9; each only from the phase that its row names. */
 void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now);

@@ -12,19 +12,14 @@ static bool read_run(lg_reader *reader, bool replaced, struct lg__last_run *last
         return false;
     last->info = file.run;
     last->verdict = file.verdict;
-    memcpy(last->boot_id, file.boot_id, sizeof last->boot_id);
     for (uint32_t i = 0; i < last->info.context_count; i++)
         if (lg_reader_run_context(reader, i, &last->contexts[last->context_count]) == LG_OK)
             last->context_count++;
     lg_guards_info guards;
     last->is_degraded = lg_reader_guards(reader, &guards) == LG_OK && guards.survived;
-    last->boottime_ns = last->info.boottime_ns;
     if (file.died && last->verdict.monotonic_ns == file.crash.monotonic_ns) {
-        last->boottime_ns = file.crash.boottime_ns;
         last->has_tid = true;
         last->tid = file.crash.tid;
-    } else if (last->verdict.monotonic_ns > last->info.monotonic_ns) {
-        last->boottime_ns += last->verdict.monotonic_ns - last->info.monotonic_ns;
     }
     if (last->verdict.end == LG_END_CRASH && last->has_tid)
         last->attributed = lg__attribution_of(reader, &file.crash, last->contexts, last->context_count);

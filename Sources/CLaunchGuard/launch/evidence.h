@@ -15,10 +15,6 @@ struct lg__last_run {
     bool readable;
     lg_run_info info;
     lg_verdict verdict;
-    uint8_t boot_id[16];
-    /* of the end, CLOCK_BOOTTIME; of the start where the end's moment is not known; 0: nothing is
-     * known */
-    uint64_t boottime_ns;
     bool is_degraded;       /* guards survived faults in it */
     bool has_tid;           /* the end came on one thread, and it is known which */
     int32_t tid;

@@ -170,8 +170,15 @@ static void enter_hold(struct lg__life *life, lg_phase phase)
         return;
     lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: safe mode crashed too; halted", launch->name);
     lg__host_hand_over(launch->host);
+    bool calls = false;
     if (launch->options.on_give_up)
-        lg__callback_give_up(life, (uint64_t)launch->options.report_wait_ms * 1000000u);
+        LG__WITH_CONTEXT(life, context)
+            calls = lg__decide_give_up(context);
+    if (!calls)
+        return;
+    lg__callback_give_up(life, (uint64_t)launch->options.report_wait_ms * 1000000u);
+    LG__WITH_CONTEXT(life, context)
+        lg__decide_gave_up(context);
 }
 
 void lg__hold_launch(struct lg__life *life)

@@ -41,6 +41,7 @@ struct lg__life {
     struct lg__life *older;
     bool decided;       /* before, lg_launch_protect() is a part of the decision */
     bool finished;
+    uint64_t finished_at_ns; /* in simulated time */
     bool done;          /* the tasks have run; only late ones may come */
     bool safe;          /* the tasks are those of safe mode, also when the launch is finished */
     bool mark_waits;    /* lg_launch_finished() was called while tasks were held */

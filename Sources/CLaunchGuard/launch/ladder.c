@@ -62,11 +62,17 @@ void lg__ladder_offer_again(struct lg__ledger_context *context)
 
 void lg__ladder_good(struct lg__ledger_context *context, bool repaired)
 {
-    if (repaired && context->rung < context->rung_count && context->rungs[context->rung].flags & LG__RUNG_BUILT_IN) {
-        /* a launch without the task shows nothing */
+    /* A launch without the task shows nothing; nor does one after others that were finished and
+     * crashed soon. */
+    bool built_in = context->rung < context->rung_count && context->rungs[context->rung].flags & LG__RUNG_BUILT_IN;
+    if (repaired && context->rung < context->rung_count && (built_in || context->unsteady))
         context->rungs[context->rung].fate = LG__RUNG_TRIED;
-        return;
-    }
+    if (!context->unsteady && !(repaired && built_in))
+        lg__ladder_offer_all(context);
+}
+
+void lg__ladder_offer_all(struct lg__ledger_context *context)
+{
     for (uint32_t i = 0; i < context->rung_count; i++)
         context->rungs[i].fate = LG__RUNG_UNTRIED;
 }
@@ -81,13 +87,18 @@ static bool throttled(const struct lg__ledger_rung *rung, const struct lg__momen
 {
     /* The wall clock may have jumped in either direction: a time further away than the throttle is
      * not believed. */
-    uint64_t series = rung->series_wall_ns, wall = now->wall_ns;
-    return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;
+    uint64_t last = rung->series_wall_ns, wall = now->wall_ns;
+    return last && (wall > last ? wall - last : last - wall) < LG__THROTTLE_NS;
 }
 
 static uint32_t attempts_of(const struct lg__ledger_context *context, uint32_t rung)
 {
     return rung == context->rung ? context->attempts : 0;
+}
+
+static bool is_begun(const struct lg__ledger_context *context, uint32_t rung)
+{
+    return rung == context->rung && (context->attempts || context->interruptions);
 }
 
 static bool may_be_tried(struct lg__ledger_context *context, uint32_t index, const struct lg__moment *now)
@@ -97,7 +108,12 @@ static bool may_be_tried(struct lg__ledger_context *context, uint32_t index, con
         return false;
     if (rung->flags & LG__RUNG_BUILT_IN)
         return context->flags & LG__CONTEXT_SKIPPABLE;
-    if ((rung->flags & LG_REPAIR_DESTRUCTIVE) && attempts_of(context, index) == 0 && throttled(rung, now)) {
+    if (!(rung->flags & LG_REPAIR_DESTRUCTIVE))
+        return true;
+    bool consent = rung->flags & LG_REPAIR_CONSENT || context->flags & LG__CONTEXT_BY_HAND;
+    if (context->flags & LG__CONTEXT_UNEXPLAINED && !consent)
+        return false;
+    if (!is_begun(context, index) && throttled(rung, now)) {
         context->events |= LG_EVENT_THROTTLED;
         return false;
     }
@@ -123,8 +139,7 @@ bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__mome
         const uint32_t below = first(context, 0, context->rung, now);
         chosen = below < context->rung ? below : count;
     }
-    const bool begun = chosen == context->rung && (context->attempts || context->interruptions);
-    if (chosen < count && context->rungs[chosen].flags & LG_REPAIR_DESTRUCTIVE && !begun)
+    if (chosen < count && context->rungs[chosen].flags & LG_REPAIR_DESTRUCTIVE && !is_begun(context, chosen))
         chosen = first(context, 0, chosen, now); /* a milder one comes before */
     if (chosen != context->rung)
         lg__ladder_forget(context);
@@ -136,6 +151,4 @@ void lg__ladder_give_back(struct lg__ledger_context *context)
 {
     if (context->attempts > 0)
         context->attempts--;
-    if (context->attempts == 0 && context->rung < context->rung_count)
-        context->rungs[context->rung].series_wall_ns = 0;
 }

@@ -20,8 +20,9 @@ void lg__ladder_leave(struct lg__ledger_context *context, enum lg__rung_fate fat
 /* Rungs that were refused may be tried again. */
 void lg__ladder_offer_again(struct lg__ledger_context *context);
 /* The launch is finished, and was no safe one: every rung may be tried again, unless the built-in
- * one left a task out. */
+ * one left a task out, or launches before crashed soon after they were finished. */
 void lg__ladder_good(struct lg__ledger_context *context, bool repaired);
+void lg__ladder_offer_all(struct lg__ledger_context *context);
 void lg__ladder_foot(struct lg__ledger_context *context);
 
 /* Forget the attempts of the rung. Give the last attempt back. */

@@ -89,8 +89,9 @@ void lg__wake_at(struct lg__host *host, uint64_t at_ns);
 /* ---- life.c: simulated lives ---- */
 
 /* End a simulated life: all threads that work for it stop, and the launch can be begun again.
- * `end`: the end of the run. */
-void lg__life_end(lg_launch *launch, lg_end end);
+ * `end`: the end of the run. `reached`: as lg__account_reached() said. */
+struct lg__reached;
+void lg__life_end(lg_launch *launch, lg_end end, const struct lg__reached *reached);
 
 /* Simulated time passes while the launch waits for the answer of a callback, or for a wish in a
  * hold. */
@@ -125,8 +126,18 @@ void lg__account_last_run(struct lg__host *host, const struct lg__identity *self
 struct lg__last_run;
 void lg__account_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
 
-/* Apply that end to one context. `upgraded`: another version of the program starts. */
-enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, bool upgraded);
+/* How far the last life came, over all contexts. */
+struct lg__reached {
+    bool nothing;   /* it began no launch */
+    bool launching; /* a launch was under way at its end, which is not held against finished ones */
+};
+
+/* Note in the contexts which of them the last life began, before its end is applied. `last`: NULL
+ * where the payload alone knows what was finished. */
+struct lg__reached lg__account_reached(struct lg__ledger_payload *payload, const struct lg__last_run *last);
+
+/* Apply that end to one context. `upgraded`: a version starts that has not crashed before. */
+enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, const struct lg__reached *reached, bool upgraded);
 
 /* A run of the timeline as a report; `contexts`: a bit for each context that is asked about. */
 lg_report lg__account_report(const struct lg__host *host, const struct lg__ledger_run *run, uint32_t contexts, char path[4096 + 96], char uuid[37]);

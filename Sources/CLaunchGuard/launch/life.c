@@ -17,13 +17,16 @@ struct lg__life *lg__life_begin(lg_launch *launch)
     return launch->life = launch->lives = life;
 }
 
-void lg__life_end(lg_launch *launch, lg_end end)
+void lg__life_end(lg_launch *launch, lg_end end, const struct lg__reached *reached)
 {
     pthread_mutex_lock(&launch->lock);
     pthread_mutex_lock(&launch->host->lock);
     launch->simulated_ends++;
     struct lg__ledger_context *context = lg__ledger_find_context(&launch->host->ledger.payload, launch->name);
-    struct lg__last_end last = { .end = end, .ordinal = launch->simulated_ends, .when = lg__host_now(launch->host) };
+    struct lg__last_end last = { .end = end, .ordinal = launch->simulated_ends, .lived_ns = LG__LIVED_UNKNOWN };
+    last.early = reached->nothing && context && context->flags & LG__CONTEXT_BEGAN;
+    if (launch->life && launch->life->finished && !reached->launching)
+        last.lived_ns = atomic_load(&launch->host->passed_ns) - launch->life->finished_at_ns;
     last.task = atomic_load(&launch->state->task_set) ? launch->state->task : NULL;
     if (end == LG_END_UPGRADE && context)
         lg__ended_upgrade(context, &last);

@@ -65,10 +65,11 @@ bool lg__setup_policy(const lg_launch_options *given, struct lg__policy *ret_pol
     ret_policy->safe_crash_limit = options->safe_crash_limit;
     ret_policy->deescalate_runs = options->deescalate_runs;
     ret_policy->deescalate_ms = (uint64_t)options->deescalate_ms;
-    ret_policy->streak_gap_ms = (uint64_t)options->streak_gap_ms;
+    ret_policy->steady_ms = (uint64_t)options->steady_ms;
     ret_policy->window_ms = (uint32_t)options->window_ms;
     ret_policy->finish = options->finish;
     ret_policy->shadow = options->shadow;
+    ret_policy->by_hand = !options->auto_repair;
     return true;
 }
 
@@ -76,6 +77,17 @@ static bool switched_off(const char *variable)
 {
     const char *value = variable && !lg__os_secure() ? getenv(variable) : NULL;
     return value && value[0] && strcmp(value, "0") != 0;
+}
+
+/* This run does not begin the launch, and its end is not one of the last launch either. Under the
+ * host's lock. */
+static void forgo(struct lg__host *host, const char *name)
+{
+    struct lg__ledger_context *context = host->counts ? lg__ledger_find_context(&host->ledger.payload, name) : NULL;
+    if (!context || !(context->flags & LG__CONTEXT_BEGAN))
+        return;
+    context->flags &= ~LG__CONTEXT_BEGAN;
+    lg__ledger_store(&host->ledger);
 }
 
 static lg_status why_unprotected(const struct lg__host *host)
@@ -174,7 +186,8 @@ static bool is_prepared(const struct lg__host *host, const char *name)
 static bool at_rest(const struct lg__ledger_context *context)
 {
     return (context->phase == LG_PHASE_NONE || context->phase == LG_PHASE_FINISHED) && context->mode == LG_LAUNCH_MODE_NORMAL &&
-           !(context->flags & (LG__CONTEXT_DUE | LG__CONTEXT_OWES | LG__CONTEXT_LATE)) && context->streak == 0 && context->unknown == 0;
+           !(context->flags & (LG__CONTEXT_DUE | LG__CONTEXT_OWES | LG__CONTEXT_LATE)) && context->streak == 0 && context->unknown == 0 &&
+           context->unsteady == 0 && context->stops == 0;
 }
 
 /* The context of that name. Where all places are taken, by names of earlier versions perhaps, the
@@ -268,6 +281,7 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
         }
     if (status == LG_OK && switched_off(options->kill_switch)) {
         lg__host_log(host, LG_LEVEL_NOTICE, "launch %s: unprotected, since %s is set", launch->name, options->kill_switch);
+        forgo(host, launch->name);
         status = LG_ERR_UNPROTECTED;
     }
     if (status == LG_OK && (!host->counts || !lg__host_unforked(host) || atomic_load(&host->closed)))
@@ -277,6 +291,9 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
     launch->secondary = status == LG_ERR_SECONDARY;
     launch->older = atomic_load(&newest);
     while (!atomic_compare_exchange_weak(&newest, &launch->older, launch)) {}
+    if (status == LG_OK && options->report_after > options->repair_after)
+        lg__host_log(host, LG_LEVEL_WARNING, "launch %s: report_after is %u and repair_after %u: a repair that helps comes before the first report",
+                     launch->name, options->report_after, options->repair_after);
     launch->options.modules = NULL; /* borrowed until here */
     launch->options.kill_switch = NULL;
     if (problem.status != LG_OK && host->problem.status == LG_OK)

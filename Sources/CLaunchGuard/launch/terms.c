@@ -22,13 +22,19 @@ bool lg__terms_unknown_is_enough(const struct lg__ledger_context *context)
     return context->unknown_after && context->unknown >= context->unknown_after;
 }
 
-bool lg__terms_streak_is_news(const struct lg__ledger_context *context)
+bool lg__terms_ends_are_news(const struct lg__ledger_context *context)
 {
-    return context->streak >= context->report_after && context->streak > context->reported;
+    return context->ends >= context->report_after && context->ends > context->reported;
 }
 
 bool lg__terms_report_is_news(const struct lg__ledger_context *context)
 {
-    return lg__terms_streak_is_news(context) || (lg__terms_unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD)) ||
+    return lg__terms_ends_are_news(context) || (lg__terms_unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD)) ||
            (context->flags & LG__CONTEXT_LATE);
+}
+
+void lg__terms_retry_later(struct lg__ledger_context *context)
+{
+    uint32_t most = context->safe_retry_max;
+    context->retry_runs = context->retry_runs > most / 2 ? most : 2 * context->retry_runs;
 }

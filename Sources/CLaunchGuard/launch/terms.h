@@ -19,8 +19,11 @@ void lg__terms_forget_unknown(struct lg__ledger_context *context);
 /* The unexplained deaths have reached unknown_after, and it is not 0. */
 bool lg__terms_unknown_is_enough(const struct lg__ledger_context *context);
 
-/* B5: the streak is to be reported; anything is. */
-bool lg__terms_streak_is_news(const struct lg__ledger_context *context);
+/* Twice as many good launches in safe mode before the next trial. */
+void lg__terms_retry_later(struct lg__ledger_context *context);
+
+/* B5: the counted ends are to be reported; anything is. */
+bool lg__terms_ends_are_news(const struct lg__ledger_context *context);
 bool lg__terms_report_is_news(const struct lg__ledger_context *context);
 
 #endif

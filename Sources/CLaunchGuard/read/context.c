@@ -66,6 +66,10 @@ void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_
     info.launches = stored->launches;
     info.crashes = stored->crashes;
     info.repairs = stored->repairs;
+    info.ends = stored->ends;
+    info.quits = stored->quits;
+    info.unsteady = stored->unsteady;
+    info.stops = stored->stops;
     *ret_info = info;
 }
 

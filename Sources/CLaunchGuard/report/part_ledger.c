@@ -44,7 +44,7 @@ static const struct lg__field rung_fields[] = {
     VALUE("isDestructive", is_destructive, "boolean", "", "Whether it loses something: a new series begins at most once a day."),
     VALUE("needsConsent", needs_consent, "boolean", "", "Whether it waits for consent."),
     VALUE("needsRestart", needs_restart, "boolean", "", "Whether the program has to be started again after it."),
-    FIELD(TIME_IF, "lastSeries", series_wall_ns, "", "When the last series of attempts began; left out: never."),
+    FIELD(TIME_IF, "lastSeries", series_wall_ns, "", "When the last attempt began; left out: never."),
     LAST,
 };
 const struct lg__shape lg__shape_rung = { "ledger-rung", LG__SENTENCE("One rung of a ladder."), rung_fields };
@@ -118,7 +118,7 @@ static const struct lg__field context_fields[] = {
     FIELD(BOOL, "isShadow", info.shadow, "", "Whether the last launch only decided, and did nothing."),
     FIELD(NUMBER, "streak", info.streak, "", "Consecutive launch crashes."),
     FIELD(NUMBER, "unknown", info.unknown, "", "Unexplained early deaths since the last finished launch."),
-    FIELD(NUMBER, "reported", info.reported, "", "The streak that was reported last."),
+    FIELD(NUMBER, "reported", info.reported, "", "The number of ends at the last report."),
     FIELD(NUMBER, "reportAfter", info.report_after, "", "Threshold of the last launch; 0: never."),
     FIELD(NUMBER, "repairAfter", info.repair_after, "", "Threshold of the last launch; 0: never."),
     FIELD(NUMBER, "unknownAfter", info.unknown_after, "", "Threshold of the last launch; 0: never."),
@@ -133,7 +133,7 @@ static const struct lg__field context_fields[] = {
     FIELD(NUMBER_IF, "retryRuns", info.retry_runs, "",
           "How many of them it takes until the normal launch is tried again; left out: not yet known."),
     FIELD(NUMBER, "safeCrashes", info.safe_crashes, "", "Crashes in safe mode in a row."),
-    FIELD(TEXT_IF, "lastTask", info.last_task, "", "Key of the task that the last counted crash came in."),
+    FIELD(TEXT_IF, "lastTask", info.last_task, "", "Key of the task that the last end came in which counted, was unexplained or was a stop."),
     VALUE("ladder", ladder, "[ledger-rung]", "", "Rung 0, the least disruptive, first."),
     VALUE("suspects", suspects, "[ledger-suspect]", "", "Tasks that crashes came in."),
     FIELD(NUMBER, "launches", info.launches, "", "Since the ledger was made."),
@@ -141,6 +141,10 @@ static const struct lg__field context_fields[] = {
     FIELD(NUMBER, "repairs", info.repairs, "", "Since the ledger was made."),
     FIELD(NUMBER_IF, "windowMilliseconds", info.window_ms, "ms",
           "The window of the last launch; left out: only the mark finishes it, or not known."),
+    FIELD(NUMBER_IF, "ends", info.ends, "", "Counted ends since the last good launch, whatever was repaired; left out: none."),
+    FIELD(NUMBER_IF, "quits", info.quits, "", "Clean ends of launches under way, in a row: three are a good launch; left out: none."),
+    FIELD(NUMBER_IF, "unsteady", info.unsteady, "", "Counted ends soon after a finished launch, in a row; left out: none."),
+    FIELD(NUMBER_IF, "stops", info.stops, "", "Times in a row that the program was terminated in lastTask; from the third on they count; left out: none."),
     MAY_BE("finish", finish, "string", "", "What finishes the launch: mark, time or both; left out: mark or window."),
     LAST,
 };

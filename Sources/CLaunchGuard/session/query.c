@@ -26,10 +26,11 @@ static void stored_policy(const struct lg__ledger_context *context, struct lg__p
     ret_policy->safe_crash_limit = context->safe_crash_limit;
     ret_policy->deescalate_runs = context->deescalate_runs;
     ret_policy->deescalate_ms = context->deescalate_ms;
-    ret_policy->streak_gap_ms = context->streak_gap_ms;
+    ret_policy->steady_ms = context->steady_ms;
     ret_policy->window_ms = context->window_ms;
     ret_policy->finish = context->finish;
     ret_policy->shadow = (context->flags & LG__CONTEXT_SHADOW) != 0;
+    ret_policy->by_hand = (context->flags & LG__CONTEXT_BY_HAND) != 0;
 }
 
 /* Add the tasks and repairs of the last launch, which options do not contain. */
@@ -111,12 +112,17 @@ static lg_status query_context(const char *state_directory, const char *context,
     if (!found)
         return LG_ERR_NOT_FOUND;
     lg__account_read(state_directory, &slot->payload, &hot, false, &last);
-    if (program_lives(&last, &hot)) {
+    bool lives = program_lives(&last, &hot);
+    const lg_run_context *of_run = lg__evidence_context(&last, found->name);
+    if (lives && (found->phase != LG_PHASE_NONE || (of_run && of_run->phase != LG_PHASE_NONE))) {
         as_it_is(found, &last, ret_info);
         return LG_OK;
     }
-    if (last.verdict.end != LG_END_RUNNING)
-        lg__account_apply(found, &last, slot->payload.last_ordinal, false);
+    /* A program that lives and has not begun its launch is as it was a moment before. */
+    if (!lives && last.verdict.end != LG_END_RUNNING) {
+        struct lg__reached reached = lg__account_reached(&slot->payload, &last);
+        lg__account_apply(found, &last, slot->payload.last_ordinal, &reached, false);
+    }
     foresee(found, options, ret_info);
     return LG_OK;
 }

@@ -73,9 +73,10 @@ lg_status lg_simulate(lg_session *session, lg_end end)
         return LG_OK;
     pthread_mutex_lock(&host->lock);
     uint32_t count = host->launch_count;
+    struct lg__reached reached = lg__account_reached(&host->ledger.payload, NULL);
     pthread_mutex_unlock(&host->lock);
     for (uint32_t i = 0; i < count; i++)
-        lg__life_end(host->launches[i], end);
+        lg__life_end(host->launches[i], end, &reached);
     atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);
     pthread_mutex_lock(&host->lock);
     atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);

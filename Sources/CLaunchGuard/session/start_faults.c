@@ -3,7 +3,7 @@
 #include "capture/capture.h"
 #include "os/os.h"
 #include "session/session.h"
-#include "store/crc32c.h"
+#include "store/ledger_payload.h"
 
 /* Faults in a row from which on starts are left out: 4 of them, then 8, and so on to 64. */
 #define FAULTS_MAX 2u
@@ -42,17 +42,12 @@ static bool is_long_ago(uint64_t wall_ns)
     return (now > wall_ns ? now - wall_ns : wall_ns - now) >= LONG_AGO_NS;
 }
 
-/* The ledger names the version of the last start that got as far as counting. */
-static uint32_t hash_of(const struct lg__identity *identity)
-{
-    return lg__crc32c(lg__crc32c(0, identity->app_version, sizeof identity->app_version), identity->build_id, identity->build_id_size);
-}
 
 bool lg__start_faults_begin(struct lg__host *host, const struct lg__identity *identity)
 {
     struct lg__hot *hot = host->ledger.hot;
     struct lg__hot_faults *faults = &hot->faults;
-    uint32_t program = hash_of(identity);
+    uint32_t program = lg__ledger_payload_program(identity->app_version, identity->build_id, identity->build_id_size);
     if (faults->program != program) {
         forget(hot);
         faults->program = program;

@@ -117,8 +117,14 @@ static_assert(sizeof(struct lg__found_machine) == 184, "FORMAT.md, ledger");
 #define LG__CONTEXT_ASKING 128u  /* on_decide is being called */
 /* an end came while no launch was under way, and on_report was not called since */
 #define LG__CONTEXT_LATE 256u
-/* unexplained ends alone were the reason for the last repair */
+/* unexplained ends alone are the reason for the repair that is due or was the last */
 #define LG__CONTEXT_UNEXPLAINED 512u
+/* the last life that began a launch at all began one of this context */
+#define LG__CONTEXT_BEGAN 1024u
+/* the announced end came in a launch under way, and not in its hold */
+#define LG__CONTEXT_LEAVING 2048u
+#define LG__CONTEXT_GIVING_UP 4096u /* on_give_up is being called */
+#define LG__CONTEXT_BY_HAND 8192u   /* no repair runs before the program asks for it */
 
 #define LG__RUNG_BUILT_IN 0x80000000u
 
@@ -132,7 +138,7 @@ enum lg__rung_fate { LG__RUNG_UNTRIED = 0, LG__RUNG_TRIED = 1, LG__RUNG_REFUSED 
 
 struct lg__ledger_rung {
     char name[LG__NAME_BYTES];
-    uint64_t series_wall_ns; /* when the last series of attempts began; 0: never */
+    uint64_t series_wall_ns; /* when the last attempt of the last series began; 0: never */
     uint32_t impact;
     uint32_t attempts; /* allowed in a series */
     uint32_t timeout_ms;
@@ -171,13 +177,20 @@ struct lg__ledger_context {
     uint32_t events; /* LG_EVENT_*, of the last launch */
     uint32_t suspect_count;
     uint32_t decide_strikes;
-    uint64_t deescalate_ms, streak_gap_ms;
+    uint64_t deescalate_ms, steady_ms;
     uint64_t launches, crashes, repairs;
     uint64_t first_ordinal;    /* first run of the streak; 0 = no streak */
     uint64_t reported_ordinal; /* last run that was reported */
-    uint64_t crash_boottime_ns, repair_boottime_ns; /* CLOCK_BOOTTIME; 0 = never */
-    uint8_t crash_boot_id[16], repair_boot_id[16];
-    char last_task[LG__NAME_BYTES]; /* task that the last counted crash came in; "" for none */
+    uint64_t repair_boottime_ns; /* CLOCK_BOOTTIME of the last repair that succeeded; 0 = never */
+    uint8_t repair_boot_id[16];
+    uint32_t ends;     /* counted ones since the last good launch; no repair resets them */
+    uint32_t quits;    /* clean ends of launches under way, in a row */
+    uint32_t unsteady; /* counted ends soon after a launch, in a row */
+    uint32_t stops;    /* terminated while `last_task` ran, in a row */
+    uint32_t give_up_strikes;
+    uint32_t reserved;
+    /* task that the last end came in which counted, was unexplained, or was a stop; "" for none */
+    char last_task[LG__NAME_BYTES];
     uint32_t window_ms;
     uint32_t finish; /* lg_finish */
     /* beginning of the words with which a repair of the last launch failed; "": none did */
@@ -197,8 +210,8 @@ static_assert(offsetof(struct lg__ledger_context, decide_strikes) == 172, "FORMA
 static_assert(offsetof(struct lg__ledger_context, deescalate_ms) == 176, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, launches) == 192, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, first_ordinal) == 216, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__ledger_context, crash_boottime_ns) == 232, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__ledger_context, crash_boot_id) == 248, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, repair_boottime_ns) == 232, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, ends) == 256, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, last_task) == 280, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, window_ms) == 344, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, reason) == 352, "FORMAT.md, ledger");
@@ -241,6 +254,8 @@ static_assert(sizeof(struct lg__ledger_run) == 256, "FORMAT.md, ledger");
 
 #define LG__TIMELINE 16
 
+#define LG__CRASHED_PROGRAMS 14
+
 struct lg__ledger_payload {
     char app_id[LG__NAME_BYTES];
     char app_version[LG__NAME_BYTES];
@@ -251,7 +266,8 @@ struct lg__ledger_payload {
     uint32_t reserved0;
     uint64_t last_ordinal; /* the primary run that made the last store; 0 = none */
     uint8_t last_uuid[16];
-    uint8_t reserved[56];
+    /* versions whose runs counted, the last one first: lg__ledger_payload_program(); 0: none */
+    uint32_t crashed_programs[LG__CRASHED_PROGRAMS];
     struct lg__ledger_run timeline[LG__TIMELINE]; /* oldest first */
     struct lg__ledger_context contexts[LG__CONTEXTS];
 };
@@ -259,6 +275,7 @@ static_assert(offsetof(struct lg__ledger_payload, build_id) == 128, "FORMAT.md, 
 static_assert(offsetof(struct lg__ledger_payload, build_id_size) == 160, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_payload, last_ordinal) == 176, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_payload, last_uuid) == 184, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_payload, crashed_programs) == 200, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_payload, timeline) == 256, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_payload, contexts) == 4352, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__ledger_payload) == 45824, "FORMAT.md, ledger");

@@ -50,7 +50,7 @@ static const struct lg__given_field launch_options[] = {
     ONE_OF(finish, "LG_FINISH_*", 0, LG_FINISH_BOTH),
     RANGE(report_wait_ms, 0, 5000),
     SET_OF(count, "LG_COUNT_*", 0, LG_COUNT_DEFAULT | LG_COUNT_EXIT | LG_COUNT_SIGPIPE),
-    RANGE(streak_gap_ms, 0, LG__GIVEN_GAP_MAX_MS),
+    RANGE(steady_ms, 0, LG__GIVEN_GAP_MAX_MS),
     RANGE(heartbeat_ms, 0, LG__GIVEN_DAY_MS),
     ONE_OF(hold, "LG_HOLD_*", 0, LG_HOLD_NONE),
     RANGE(hold_ms, 1, LG__GIVEN_DAY_MS),

@@ -19,6 +19,11 @@ uint32_t lg__ledger_payload_crc(uint64_t generation, uint32_t size, const struct
     return lg__crc32c(crc, payload, size);
 }
 
+uint32_t lg__ledger_payload_program(const char version[LG__NAME_BYTES], const uint8_t *build_id, uint32_t build_id_size)
+{
+    return lg__crc32c(lg__crc32c(0, version, LG__NAME_BYTES), build_id, build_id_size);
+}
+
 static bool is_terminated(const char text[LG__NAME_BYTES])
 {
     return memchr(text, 0, LG__NAME_BYTES) != NULL;

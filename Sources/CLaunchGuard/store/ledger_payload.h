@@ -11,6 +11,9 @@
  * be right. */
 uint32_t lg__ledger_payload_used(const struct lg__ledger_payload *payload);
 
+/* A program, as the ledger compares it: CRC-32C of its version and build id. */
+uint32_t lg__ledger_payload_program(const char version[LG__NAME_BYTES], const uint8_t *build_id, uint32_t build_id_size);
+
 /* CRC-32C of generation, size and the first `size` bytes of the payload. */
 uint32_t lg__ledger_payload_crc(uint64_t generation, uint32_t size, const struct lg__ledger_payload *payload);
 

@@ -15,7 +15,7 @@ extension lg_launch_options {
         unsafe finish = options.finish.core
         unsafe report_wait_ms = options.reportWait
         unsafe count = options.count
-        unsafe streak_gap_ms = options.streakGap
+        unsafe steady_ms = options.steadyAfter
         unsafe heartbeat_ms = options.heartbeat
         unsafe hold = options.hold.core
         unsafe hold_ms = options.holdDeadline
@@ -62,6 +62,10 @@ extension LaunchInfo {
         lastTask = task.isEmpty ? nil : task
         window = info.window_ms == 0 ? nil : .milliseconds(Int64(info.window_ms))
         finish = Launch.Finish(info.finish)
+        ends = Int(info.ends)
+        quits = Int(info.quits)
+        unsteady = Int(info.unsteady)
+        stops = Int(info.stops)
     }
 }
 

@@ -54,7 +54,7 @@ struct LaunchOptions {
     let finish: Launch.Finish
     let reportWait: UInt32
     let count: UInt32
-    let streakGap: Int64
+    let steadyAfter: Int64
     let heartbeat: UInt32
     let hold: LaunchPolicy.Hold
     let holdDeadline: UInt32
@@ -86,7 +86,7 @@ struct LaunchOptions {
         self.finish = finish
         self.reportWait = try number(reportWait.milliseconds, "reportWait in ms", in: 0...5000)
         count = policy.count.rawValue
-        streakGap = if let gap = policy.streakGap { try number(gap.milliseconds, "streakGap in ms", in: 1...(.longestGap)) } else { 0 }
+        steadyAfter = if let time = policy.steadyAfter { try number(time.milliseconds, "steadyAfter in ms", in: 1...(.longestGap)) } else { 0 }
         heartbeat = if let heartbeat = policy.heartbeat { try number(heartbeat.milliseconds, "heartbeat in ms", in: 1...(.aDay)) } else { 0 }
         hold = policy.hold
         holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", in: 1...(.aDay))

@@ -33,9 +33,15 @@ extension LedgerContext {
         if let need { field("", "a repair is needed\(need)", .yellow) }
         if isShadow { field("", "shadow: the last launch only decided, and did nothing") }
         field("streak", "streak \(streak) (\(threshold("report", reportAfter)), \(threshold("repair", repairAfter))), reported \(reported)")
+        if let ends, ends != streak { field("", UInt64(ends).counting("counted end", "counted ends") + " since the last good launch") }
+        if let unsteady {
+            field("", UInt64(unsteady).counting("crash", "crashes in a row") + " soon after the launch (\(threshold("repair", repairAfter)))", .yellow)
+        }
+        if let stops, let lastTask { field("", "terminated in the task \"\(lastTask)\": " + UInt64(stops).counting("time", "times in a row")) }
+        if let quits { field("", UInt64(quits).counting("clean end", "clean ends") + " before the launch was finished; three are a good launch") }
         field("", "unknown \(unknown) (\(threshold("repair", unknownAfter)))")
         if let windowMilliseconds { field("window", "\(windowMilliseconds) ms, \(finishText)") }
-        if let lastTask { field("", "the last counted crash came in the task \"\(lastTask)\"") }
+        if let lastTask { field("", "the last end came in the task \"\(lastTask)\"") }
         if skips > 0 { field("", "the repair was put off " + UInt64(skips).counting("time", "times")) }
         return fields
     }
@@ -61,6 +67,9 @@ extension LedgerContext {
     private var need: String? {
         guard isOnLadder else { return nil }
         if streak >= repairAfter, repairAfter > 0 { return ": \(UInt64(streak).counting("launch crash", "launch crashes in a row"))" }
+        if let unsteady, unsteady >= repairAfter, repairAfter > 0 {
+            return ": \(UInt64(unsteady).counting("crash", "crashes in a row")) soon after the launch"
+        }
         if unknown >= unknownAfter, unknownAfter > 0 { return ": \(UInt64(unknown).counting("unexplained death", "unexplained deaths"))" }
         return isDue ? ", whatever the streak" : nil
     }

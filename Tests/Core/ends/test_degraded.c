@@ -84,7 +84,7 @@ static struct lg__ledger_context counters_after(const enum way *ways, size_t cou
     *ret_counted |= next_start().counted << count;
     struct lg__ledger_context context = stored_context("main");
     /* what differs between any two lives: times, and the boot's clock */
-    context.crash_boottime_ns = context.repair_boottime_ns = 0;
+    context.repair_boottime_ns = 0;
     return context;
 }
 
@@ -112,14 +112,15 @@ static void test_no_row_asks_for_it(void **state)
         for (uint32_t mode = 0; mode <= LG_LAUNCH_MODE_TRIAL; mode++)
             for (uint32_t end = 0; end <= LG_END_RUNNING; end++)
                 for (uint32_t upgraded = 0; upgraded <= 1; upgraded++) {
+                    static const struct lg__reached reached;
                     struct lg__last_run last = { .readable = true, .verdict = { .end = (lg_end)end, .signal = 11 } };
                     const struct lg__ledger_context before = { .name = "main", .phase = phase, .mode = mode, .streak = 1, .unknown = 3, .good_runs = 1,
                                                                .attempts = 1, .rung_count = 2, .repair_after = 2, .unknown_after = 4,
                                                                .safe_retry_max = 64, .retry_runs = 2, .count = LG_COUNT_DEFAULT | LG_COUNT_EXIT };
                     struct lg__ledger_context with = before, without = before;
-                    const enum lg__account counts = lg__account_apply(&without, &last, 7, upgraded);
+                    const enum lg__account counts = lg__account_apply(&without, &last, 7, &reached, upgraded);
                     last.is_degraded = true;
-                    assert_int_equal(lg__account_apply(&with, &last, 7, upgraded), counts);
+                    assert_int_equal(lg__account_apply(&with, &last, 7, &reached, upgraded), counts);
                     assert_memory_equal(&with, &without, sizeof with);
                     changes += memcmp(&without, &before, sizeof before) != 0;
                 }

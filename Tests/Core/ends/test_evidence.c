@@ -186,25 +186,6 @@ static void test_exit_counts_where_asked_for(void **state)
     assert_int_equal(ledger_context("main").streak, 1);
 }
 
-static void test_moment_of_the_end(void **state)
-{
-    (void)state;
-    uint8_t boot_id[16];
-    assert_true(lg__os_boot_id(boot_id));
-    uint64_t before = lg__os_clock_ns(CLOCK_BOOTTIME);
-    run_child(body, WAY(CRASH));
-    uint64_t after_it = lg__os_clock_ns(CLOCK_BOOTTIME);
-    expect_exit(body, WAY(EXIT_0), 0);
-    struct lg__ledger_context context = stored_context("main");
-    assert_memory_equal(context.crash_boot_id, boot_id, sizeof boot_id);
-    assert_true(context.crash_boottime_ns > before && context.crash_boottime_ns < after_it);
-    /* The time of the end is not known: the start takes its place. */
-    run_child(body, WAY(KILL));
-    uint64_t start = newest_info().boottime_ns;
-    expect_exit(body, WAY(EXIT_0), 0);
-    assert_int_equal(stored_context("main").crash_boottime_ns, start);
-}
-
 static void test_announced(void **state)
 {
     (void)state;
@@ -881,7 +862,6 @@ int main(int count, char **words)
         WITH_STATE(test_rows),
         WITH_STATE(test_clean_end_in_the_ledger), WITH_STATE(test_ends_meanwhile),
         WITH_STATE(test_exit_counts_where_asked_for),
-        WITH_STATE(test_moment_of_the_end),
         WITH_STATE(test_announced),
         WITH_STATE(test_killed_while_it_announces),
         WITH_STATE(test_many_announce),

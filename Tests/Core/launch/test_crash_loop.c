@@ -399,13 +399,14 @@ static void test_upgrade(void **state)
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, "checking;report main 1 of 1;task a;task b;");
     expect(PROGRAM(.how = FINISH, .version = "1.1"), 0, "checking;report main 0 of 1;task a;task b;normal;");
     lg_timeline_entry entry = last_of_timeline();
-    /* An upgrade resets the counters, and changes nothing of how the run ended. */
+    /* An upgrade resets the counters, and changes nothing of how the run ended, nor the totals. */
+    assert_int_equal(ledger_context("main").crashes, 2);
     assert_int_equal(entry.verdict.end, LG_END_CRASH);
     assert_int_equal(entry.verdict.evidence, LG_EVIDENCE_CRASH_RECORD);
     assert_int_equal(entry.verdict.signal, SIGSEGV);
     assert_int_equal(entry.events[0], LG_EVENT_REPORTED | LG_EVENT_UPGRADED);
-    assert_int_equal(entry.counted, 0);
-    assert_int_equal(entry.late, 1);
+    assert_int_equal(entry.counted, 1);
+    assert_int_equal(entry.late, 0);
     assert_string_equal(entry.app_version, "1.0");
     /* A streak that was reported for the old version is not reported again. */
     expect(PROGRAM(.how = CRASH_AFTER, .version = "1.1"), SIGSEGV, HEALTHY);

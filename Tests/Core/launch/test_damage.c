@@ -75,8 +75,8 @@ static void test_options(void **state)
     BOTH_SIDES(report_wait_ms, 5000, UINT32_MAX);
     BOTH_SIDES(count, 0, 32);
     BOTH_SIDES(count, 31, UINT32_MAX);
-    BOTH_SIDES(streak_gap_ms, 0, -1);
-    BOTH_SIDES(streak_gap_ms, INT64_MAX / 1000000, INT64_MAX);
+    BOTH_SIDES(steady_ms, 0, -1);
+    BOTH_SIDES(steady_ms, INT64_MAX / 1000000, INT64_MAX);
     BOTH_SIDES(heartbeat_ms, 0, 86400001);
     BOTH_SIDES(hold, LG_HOLD_NONE, (lg_hold)(LG_HOLD_NONE + 1));
     BOTH_SIDES(hold_ms, 1, 0);
@@ -242,7 +242,8 @@ static void test_absurd_numbers(void **state)
     context->streak = context->unknown = context->reported = context->report_strikes = context->attempts = context->interruptions = context->skips =
         context->held_deaths = context->good_runs = context->safe_crashes = context->retry_runs = context->quiet = UINT32_MAX;
     context->launches = context->crashes = context->repairs = context->reported_ordinal = UINT64_MAX;
-    context->crash_boottime_ns = context->repair_boottime_ns = UINT64_MAX;
+    context->ends = context->quits = context->unsteady = context->stops = context->give_up_strikes = UINT32_MAX;
+    context->repair_boottime_ns = UINT64_MAX;
     state_save();
     for (uint32_t mode = 0; mode <= LG_LAUNCH_MODE_TRIAL; mode++)
         for (uint32_t phase = 0; phase <= LG_PHASE_TERMINATING; phase++)

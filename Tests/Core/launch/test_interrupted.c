@@ -116,7 +116,7 @@ static lg_launch_info info_of(void)
     return info;
 }
 
-/* The answer came, no counter moved, and the next launch is held again. */
+/* The answer came, no other counter moved, and the next launch is held again. */
 static void expect_let_go(void)
 {
     lg_launch_info before = info_of();
@@ -125,7 +125,7 @@ static void expect_let_go(void)
     assert_int_equal(after.streak, before.streak);
     assert_int_equal(after.unknown, before.unknown);
     assert_int_equal(after.attempts, before.attempts);
-    assert_int_equal(after.skips, before.skips);
+    assert_int_equal(after.skips, before.skips + !before.halted); /* as if the repair was put off */
     assert_int_equal(after.safe_crashes, before.safe_crashes);
     assert_int_equal(after.status, LG_LAUNCH_NEEDS_REPAIR);
     assert_int_equal(after.halted, before.halted);
@@ -153,6 +153,12 @@ static void test_held(void **state)
     expect_let_go();
     signal_to_send = SIGINT;
     expect_let_go();
+}
+
+static void test_held_in_custody(void **state)
+{
+    (void)state;
+    crash_times(2);
     hold = LG_HOLD_CUSTODY;
     expect_let_go();
 }
@@ -200,7 +206,7 @@ static void test_other_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        INTERRUPTED(test_held),      INTERRUPTED(test_halted),         INTERRUPTED(test_protect_action_hangs),
+        INTERRUPTED(test_held),      INTERRUPTED(test_held_in_custody), INTERRUPTED(test_halted),         INTERRUPTED(test_protect_action_hangs),
         INTERRUPTED(test_announced), INTERRUPTED(test_other_requests),
     };
     return cmocka_run_group_tests_name("interrupted", tests, NULL, NULL);

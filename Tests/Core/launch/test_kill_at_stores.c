@@ -133,7 +133,7 @@ static void write_script(void)
     NEXT(SEGV, "checking;a;b;",
          .after = CRASH); /* the trial fails */
     NEXT(KILLED, "checking;report 2;a;b;",
-         .in_b = KILL); /* unexplained in safe mode */
+         .after = KILL); /* unexplained in safe mode */
     NEXT(SEGV, "checking;a;b;",
          .after = CRASH);
     NEXT(SEGV, "checking;report 3;a;b;",
@@ -206,8 +206,7 @@ static void live_with_points(void *argument)
 /* The fields of a context that must be the same in two sequences with the same events. */
 static void forget_moments(struct lg__ledger_context *context)
 {
-    context->crash_boottime_ns = context->repair_boottime_ns = 0;
-    memset(context->crash_boot_id, 0, sizeof context->crash_boot_id);
+    context->repair_boottime_ns = 0;
     memset(context->repair_boot_id, 0, sizeof context->repair_boot_id);
     for (uint32_t i = 0; i < LG__RUNGS; i++)
         context->rungs[i].series_wall_ns = context->rungs[i].series_wall_ns ? 1 : 0;
@@ -318,12 +317,15 @@ static void test_kill_at_every_store(void **state)
             bool begun = now.last_ordinal != before.last_ordinal;
             /* The next start accounts for the killed run once, as the machine says. */
             bool finished = false;
+            char task[LG__NAME_BYTES] = "";
             lg_end end = LG_END_UNKNOWN;
             if (begun) {
                 lg_run_context context;
                 lg_run_info of_run;
                 reader = run_numbered(now.last_ordinal);
-                finished = lg_reader_run_context(reader, 0, &context) == LG_OK && context.phase == LG_PHASE_FINISHED;
+                bool has_context = lg_reader_run_context(reader, 0, &context) == LG_OK;
+                finished = has_context && context.phase == LG_PHASE_FINISHED;
+                snprintf(task, sizeof task, "%s", has_context ? context.task : "");
                 assert_int_equal(lg_reader_run(reader, &of_run), LG_OK);
                 if (of_run.stop_marked)
                     end = LG_END_CLEAN;
@@ -341,7 +343,10 @@ static void test_kill_at_every_store(void **state)
                 account();
             struct lg__ledger_payload after = stored_book();
             if (begun) {
-                struct lg__last_end last = { .end = end, .finished = finished, .ordinal = now.last_ordinal };
+                struct lg__last_end last = { .end = end, .finished = finished, .ordinal = now.last_ordinal, .lived_ns = LG__LIVED_UNKNOWN };
+                last.early = left.phase == LG_PHASE_NONE && left.flags & LG__CONTEXT_BEGAN;
+                last.task = task[0] ? task : NULL;
+                left.flags |= left.phase != LG_PHASE_NONE ? LG__CONTEXT_BEGAN : 0;
                 lg__ended_account(&left, &last);
                 assert_same(&left, &after.contexts[0], "accounted", run, at);
             }

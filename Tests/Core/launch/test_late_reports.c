@@ -43,12 +43,12 @@ static void test_after_the_launch(void **state)
     lives(LIFE(REPORTS, .then = kill_after_finish), KILLED, "report 0;1 crash;a;b;");
     assert_int_equal(stored().streak, 0);
     lives(LIFE(REPORTS, .after = FINISH), 0, "a;b;"); /* once; SIGKILL after a launch is no fault */
-    /* before the begin */
+    /* before the begin: as in the launch that was begun last */
     lives(LIFE(REPORTS, .before = crash_now), SEGV, "");
-    lives(LIFE(REPORTS, .after = CRASH), SEGV, "report 0;4 crash;a;b;");
+    lives(LIFE(REPORTS, .after = CRASH), SEGV, "report 1;4 crash;a;b;");
     /* one of each, in one batch */
     lives(LIFE(REPORTS, .options.report_after = 2, .before = crash_now), SEGV, "");
-    lives(LIFE(REPORTS, .options.report_after = 2, .after = FINISH), 0, "report 1;5 crash in a launch;6 crash;a;b;");
+    lives(LIFE(REPORTS, .options.report_after = 2, .after = FINISH), 0, "report 3;5 crash in a launch;6 crash;protect a;protect b;small;a;b;");
     assert_int_equal(stored().flags & LG__CONTEXT_LATE, 0);
 }
 
@@ -60,7 +60,7 @@ static void test_is_not_lost(void **state)
     account();
     assert_true(stored().flags & LG__CONTEXT_LATE);
     lives(LIFE(REPORTS, .before = crash_now), SEGV, "");
-    lives(LIFE(REPORTS, .after = FINISH), 0, "report 0;1 crash;3 crash;a;b;");
+    lives(LIFE(REPORTS, .after = FINISH), 0, "report 1;1 crash;3 crash;a;b;");
 }
 
 static void test_upgrade(void **state)
@@ -111,7 +111,7 @@ static void test_nobody_was_told(void **state)
     lives(LIFE(DEAF, .before = list, .then = tell_two), KILLED, "1 crash in a launch;2 unknown;a;b;ok;ok;not-found;1 crash in a launch;");
     /* the program knows the runs that on_report received */
     lives(LIFE(REPORTS, .options.report_after = 1, .before = crash_now), SEGV, "");
-    lives(LIFE(REPORTS, .before = list, .then = list), 0, "1 crash in a launch;4 unknown in a launch;5 crash;report 0;1 crash in a launch;4 unknown in a launch;5 crash;a;b;");
+    lives(LIFE(REPORTS, .before = list, .then = list), 0, "1 crash in a launch;4 unknown in a launch;5 crash;report 1;1 crash in a launch;4 unknown in a launch;5 crash;a;b;");
 }
 
 static void test_refused(void **state)

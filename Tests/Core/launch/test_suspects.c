@@ -26,8 +26,8 @@ static void test_task_is_known(void **state)
     next_time("a");
     lives_somehow(LIFE(.after = CRASH), SEGV);
     next_time("");
-    lives_somehow(LIFE(.in_b = KILL), KILLED); /* an unexplained end says nothing of a task */
-    next_time("");
+    lives_somehow(LIFE(.in_b = KILL), KILLED);
+    next_time("b");
 }
 
 #define QUIET .options.report_after = 99

@@ -1,10 +1,11 @@
 /* States are merged where no row distinguishes them:
  *
- * - streak and reported are cut above every threshold, as rows compare them with thresholds, with
- *   repair_after - 1 and with each other only: which of the two is larger is part of the key, and
- *   `reported` never is the larger one;
+ * - streak, ends and reported are cut above every threshold, as rows compare them with thresholds,
+ *   with repair_after - 1, and ends with reported, only: which of the two is larger is part of the
+ *   key, and `reported` never is the larger one;
  * - unknown, safe_crashes and quiet are cut at the threshold that they are compared with, and left
  *   out where that is "never"; held_deaths, report_strikes and decide_strikes at their constants;
+ * - quits and stops are below a constant or cut at it; unsteady is cut at repair_after;
  * - of the clocks only ages matter, cut at the time that they are compared with; a moment of
  *   another boot is as good as none;
  * - totals, the first run of the streak and the numbers of crashes of the suspects are read by no
@@ -25,18 +26,18 @@
 
 /* Conditions between events that are far apart. */
 struct watch {
-    /* bit n: a report was called at streak n, and the streak was not below n since */
+    /* bit n: a report was called at n ends, and the ends were not below n since */
     uint64_t reported;
-    /* wall clock of the last series of a destructive rung that was not refunded; 0: none */
+    /* wall clock of the last series of a destructive rung; 0: none */
     uint64_t begun[EXPLORE_RUNGS];
 };
 
 struct key {
-    uint8_t small[20];
+    uint8_t small[28];
     uint8_t suspects, left_out, fates[EXPLORE_RUNGS];
-    uint32_t streak, reported, unknown, attempts, good_runs, safe_crashes, retry_runs, quiet;
+    uint32_t streak, ends, reported, unknown, attempts, good_runs, safe_crashes, retry_runs, quiet;
     uint64_t locked;
-    uint64_t crash_age, repair_age, series_age[EXPLORE_RUNGS], begun_age[EXPLORE_RUNGS];
+    uint64_t repair_age, series_age[EXPLORE_RUNGS], begun_age[EXPLORE_RUNGS];
 };
 
 /* The pair without the rungs and suspects that a small program does not have. */
@@ -86,15 +87,17 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     const uint32_t top = 1 + (policy->report_after > policy->repair_after ? policy->report_after : policy->repair_after);
     struct key key;
     memset(&key, 0, sizeof key); /* clears the padding, too */
-    const uint32_t small[] = { m->phase, m->mode, m->due, m->reporting, m->skippable, m->streak > m->reported, cut(m->report_strikes, 2), m->rung,
+    const uint32_t small[] = { m->phase, m->mode, m->due, m->reporting, m->skippable, m->ends > m->reported, cut(m->report_strikes, 2), m->rung,
                                m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow, m->told, m->owes, m->again, m->asking,
-                               m->late, cut(m->decide_strikes, 2), m->unexplained };
+                               m->late, cut(m->decide_strikes, 2), m->unexplained, m->giving_up, m->leaving, m->by_hand, cut(m->give_up_strikes, 2), m->quits, cut(m->stops, 3),
+                               cut(m->unsteady, policy->repair_after) };
     static_assert(sizeof small / sizeof small[0] <= sizeof key.small, "");
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
         key.small[i] = (uint8_t)small[i];
     key.suspects = (uint8_t)m->suspect_count;
     key.left_out = m->suspect_count > 0 && m->suspects[0].left_out;
     key.streak = cut(m->streak, top);
+    key.ends = cut(m->ends, top);
     key.reported = cut(m->reported, top);
     key.unknown = cut(m->unknown, policy->unknown_after);
     key.attempts = m->attempts;
@@ -102,8 +105,7 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     key.safe_crashes = cut(m->safe_crashes, policy->safe_crash_limit);
     key.retry_runs = m->retry_runs;
     key.quiet = cut(m->quiet, policy->deescalate_runs);
-    key.locked = (watch->reported & ((UINT64_C(1) << top) - 1)) | (watch->reported >> (m->streak & 63) & 1) << 63;
-    key.crash_age = age(m->crashed, pair->now, policy->streak_gap_ms);
+    key.locked = (watch->reported & ((UINT64_C(1) << top) - 1)) | (watch->reported >> (m->ends & 63) & 1) << 63;
     key.repair_age = age(m->repaired, pair->now, policy->deescalate_ms);
     for (uint32_t i = 0; i < EXPLORE_RUNGS; i++) {
         key.fates[i] = (uint8_t)(m->rungs[i].tried | m->rungs[i].refused << 1);
@@ -199,27 +201,27 @@ static uint64_t up_to(uint32_t bit)
 static bool watch_event(const struct explore *explore, struct watch *watch, const struct pair_event *event, const struct pair *before, const struct pair *after)
 {
     const struct lg__ledger_context *was = &before->real, *is = &after->real;
-    watch->reported &= up_to(is->streak);
+    watch->reported &= up_to(is->ends);
     if (event->kind != TOLD && event->kind != UPGRADE && !explore->program.nobody_asks && (was->flags & LG__CONTEXT_OWES) && !(is->flags & LG__CONTEXT_OWES) &&
         !(was->flags & LG__CONTEXT_AGAIN)) {
         printf("a report that had no turn is forgotten\n");
         return false;
     }
-    const bool new_streak = is->streak >= is->report_after && is->streak > is->reported;
-    if (event->kind == BEGIN && (is->flags & LG__CONTEXT_OWES) && !(was->flags & LG__CONTEXT_OWES) && !new_streak && (was->flags & LG__CONTEXT_TOLD) &&
+    const bool new_ends = is->ends >= is->report_after && is->ends > is->reported;
+    if (event->kind == BEGIN && (is->flags & LG__CONTEXT_OWES) && !(was->flags & LG__CONTEXT_OWES) && !new_ends && (was->flags & LG__CONTEXT_TOLD) &&
         !(was->flags & LG__CONTEXT_LATE)) {
         printf("%u unexplained deaths were reported twice\n", was->unknown);
         return false;
     }
     if (event->kind == TOLD && is->reported != was->reported) {
-        const uint64_t bit = UINT64_C(1) << (is->streak & 63);
+        const uint64_t bit = UINT64_C(1) << (is->ends & 63);
         if (watch->reported & bit) {
-            printf("streak %u was reported twice\n", is->streak);
+            printf("%u ends were reported twice\n", is->ends);
             return false;
         }
         watch->reported |= bit;
     }
-    if (event->kind == ATTEMPT && was->attempts == 0 && (was->rungs[was->rung].flags & LG_REPAIR_DESTRUCTIVE)) {
+    if (event->kind == ATTEMPT && was->attempts == 0 && was->interruptions == 0 && (was->rungs[was->rung].flags & LG_REPAIR_DESTRUCTIVE)) {
         uint64_t *begun = &watch->begun[was->rung];
         if (*begun != 0 && before->now.wall - *begun < DAY) {
             printf("destructive rung %u began twice in a day\n", was->rung);
@@ -227,8 +229,6 @@ static bool watch_event(const struct explore *explore, struct watch *watch, cons
         }
         *begun = before->now.wall;
     }
-    if (event->kind == ACCOUNT && was->phase == LG_PHASE_REPAIRING && is->attempts == 0)
-        watch->begun[was->rung] = 0; /* the attempt was refunded */
     if (event->kind == UPGRADE)
         memset(watch, 0, sizeof *watch);
     return true;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { INTERRUPTIONS_MAX = 3, SKIPS_MAX = 2, HELD_DEATHS_MAX = 2, REPORT_STRIKES_MAX = 2, DECIDE_STRIKES_MAX = 2 };
+enum { INTERRUPTIONS_MAX = 3, SKIPS_MAX = 2, HELD_DEATHS_MAX = 2, REPORT_STRIKES_MAX = 2, DECIDE_STRIKES_MAX = 2,
+       GIVE_UP_STRIKES_MAX = 2, QUITS_ENOUGH = 3, STOPS_ENOUGH = 3 };
 static const uint64_t day = 86400ull * 1000 * 1000 * 1000, millisecond = 1000 * 1000;
 
 enum class { COUNTED, UNEXPLAINED, INNOCENT };
@@ -77,7 +78,7 @@ static void go_safe(struct model *m)
 
 static bool is_fresh(const struct model *m, uint32_t at)
 {
-    return at != m->rung || m->attempts == 0;
+    return at != m->rung || (m->attempts == 0 && m->interruptions == 0);
 }
 
 static bool may_be_tried(const struct model *m, uint32_t at, struct model_time now)
@@ -86,6 +87,8 @@ static bool may_be_tried(const struct model *m, uint32_t at, struct model_time n
     if (rung->tried || rung->refused || rung->attempts == 0 || (at == m->rung && m->attempts >= rung->attempts))
         return false;
     if (rung->built_in && !m->skippable)
+        return false;
+    if (rung->destructive && m->unexplained && !rung->consent && !m->by_hand)
         return false;
     if (rung->destructive && is_fresh(m, at) && rung->series != 0) {
         uint64_t distance = now.wall > rung->series ? now.wall - rung->series : rung->series - now.wall;
@@ -115,7 +118,7 @@ static bool look_for_a_rung(struct model *m, struct model_time now)
         if (may_be_tried(m, at, now))
             found = at;
     }
-    if (found < m->rung_count && m->rungs[found].destructive && is_fresh(m, found) && (found != m->rung || m->interruptions == 0))
+    if (found < m->rung_count && m->rungs[found].destructive && is_fresh(m, found))
         for (uint32_t at = found; at-- > 0;)
             if (may_be_tried(m, at, now))
                 found = at;
@@ -137,32 +140,37 @@ static void give_attempt_back(struct model *m)
 {
     if (m->attempts > 0)
         m->attempts--;
-    if (m->attempts == 0 && m->rung < m->rung_count)
-        m->rungs[m->rung].series = 0;
 }
 
 static void forget_streak(struct model *m)
 {
-    m->streak = m->unknown = m->reported = m->report_strikes = m->decide_strikes = 0;
+    m->streak = m->unknown = m->report_strikes = m->decide_strikes = m->give_up_strikes = 0;
     m->told = false;
     m->first_run = 0;
+}
+
+static void offer_all(struct model *m)
+{
+    for (uint32_t i = 0; i < m->rung_count; i++)
+        m->rungs[i].tried = m->rungs[i].refused = false;
 }
 
 static void clear(struct model *m)
 {
     forget_streak(m);
+    m->ends = m->reported = m->stops = 0;
     m->attempts = m->interruptions = 0;
     m->skips = m->held_deaths = m->safe_crashes = 0;
     m->due = m->unexplained = false;
     /* A launch from which the built-in rung left a task out is no good one for the ladder. */
     struct model_rung *rung = m->mode == PROBATION && m->rung < m->rung_count ? &m->rungs[m->rung] : NULL;
-    if (rung && rung->built_in) {
+    if (rung && (rung->built_in || m->unsteady > 0)) {
         rung->tried = true;
         rung->refused = false;
         return;
     }
-    for (uint32_t i = 0; i < m->rung_count; i++)
-        m->rungs[i].tried = m->rungs[i].refused = false;
+    if (m->unsteady == 0)
+        offer_all(m);
 }
 
 static void forget_suspects(struct model *m)
@@ -174,13 +182,16 @@ static void forget_suspects(struct model *m)
     m->suspect_count = kept;
 }
 
-/* The effect of a counted death on the task in which it came. */
-static void blame(struct model *m, const char *key)
+/* The effect of a death on the task in which it came. */
+static void note_task(struct model *m, const char *key)
 {
     memset(m->last_task, 0, sizeof m->last_task);
-    if (!key)
-        return;
-    strncpy(m->last_task, key, sizeof m->last_task - 1);
+    if (key)
+        strncpy(m->last_task, key, sizeof m->last_task - 1);
+}
+
+static void blame(struct model *m, const char *key)
+{
     uint32_t at = 0;
     while (at < m->suspect_count && strcmp(m->suspects[at].key, key) != 0)
         at++;
@@ -206,13 +217,18 @@ static void probation_failed(struct model *m) /* A14 from the colon on */
     climb_after(m, false);
 }
 
+static void double_retry(struct model *m)
+{
+    m->retry_runs = m->retry_runs > UINT32_MAX / 2 ? m->policy.safe_retry_max : least(2 * m->retry_runs, m->policy.safe_retry_max);
+}
+
 static void trial_failed(struct model *m) /* A16 from the colon on */
 {
     m->mode = NORMAL;
     m->due = true;
     m->good_runs = m->unknown = 0;
     m->told = false;
-    m->retry_runs = m->retry_runs > UINT32_MAX / 2 ? m->policy.safe_retry_max : least(2 * m->retry_runs, m->policy.safe_retry_max);
+    double_retry(m);
 }
 
 static bool unknown_is_enough(const struct model *m)
@@ -220,18 +236,15 @@ static bool unknown_is_enough(const struct model *m)
     return m->policy.unknown_after != 0 && m->unknown >= m->policy.unknown_after;
 }
 
-static bool new_streak(const struct model *m)
+static bool new_ends(const struct model *m)
 {
-    return m->streak >= m->policy.report_after && m->streak > m->reported;
+    return m->ends >= m->policy.report_after && m->ends > m->reported;
 }
 
 static bool account_repairing(struct model *m, enum model_end end)
 {
     m->due = true;
     switch (end) {
-    case END_DEBUGGER: /* A4 */
-        give_attempt_back(m);
-        return false;
     case END_CRASH: /* A5 */
     case END_HANG:
     case END_OOM:
@@ -239,20 +252,29 @@ static bool account_repairing(struct model *m, enum model_end end)
     case END_KILLED:
     case END_EXIT:
         return true;
-    default: /* A6 */
+    default: /* A4, A6 */
         more(&m->interruptions);
         if (m->interruptions < INTERRUPTIONS_MAX)
             give_attempt_back(m);
         else
             m->interruptions = 0;
-        return true;
+        return end != END_DEBUGGER;
     }
 }
 
-static void account_launching(struct model *m, enum class class)
+static void account_launching(struct model *m, enum class class, enum model_end end)
 {
-    if (class == INNOCENT) /* A20 */
+    if (class == INNOCENT) { /* A20 */
+        if (end == END_CLEAN) {
+            more(&m->quits);
+            if (m->quits >= QUITS_ENOUGH) {
+                model_finish(m);
+                m->phase = NONE;
+            }
+        }
         return;
+    }
+    m->quits = 0;
     const bool counted = class == COUNTED;
     more(counted ? &m->streak : &m->unknown);
     const bool again = !counted && m->unexplained; /* one more of what the repair was for */
@@ -280,7 +302,7 @@ static void account_launching(struct model *m, enum class class)
     }
 }
 
-static void account_dead(struct model *m, enum model_phase phase, enum class class, bool reporting)
+static void account_dead(struct model *m, enum model_phase phase, enum class class, enum model_end end, bool reporting)
 {
     switch (phase) {
     case HELD: /* A7, A8, A9 */
@@ -288,13 +310,15 @@ static void account_dead(struct model *m, enum model_phase phase, enum class cla
             more(&m->streak);
         if (class != INNOCENT && !reporting)
             more(&m->held_deaths);
+        if (class == INNOCENT && (end == END_CLEAN || end == END_TERMINATED))
+            more(&m->skips);
         break;
     case HALTED: /* A10, A11 */
         if (class == COUNTED)
             more(&m->streak);
         break;
     default:
-        account_launching(m, class);
+        account_launching(m, class, end);
         break;
     }
 }
@@ -306,30 +330,79 @@ static enum model_account account_outside(struct model *m, enum class class)
     return class == COUNTED ? IS_LATE : COUNTS_NOT;
 }
 
+/* The launch was finished. */
+static void account_finished(struct model *m, enum class class, const struct model_last *last)
+{
+    const bool is_known = last->lived_ms != MODEL_NOT_KNOWN;
+    if (class == COUNTED && is_known && last->lived_ms < m->policy.steady_ms) { /* A22 */
+        more(&m->unsteady);
+        m->unexplained = false;
+        if (m->mode != NORMAL) {
+            m->mode = SAFE;
+            m->streak = m->good_runs = 0;
+            more(&m->safe_crashes);
+        } else {
+            m->due = m->due || m->unsteady >= m->policy.repair_after;
+        }
+        return;
+    }
+    /* A23 */
+    bool whole = m->mode == NORMAL;
+    for (uint32_t i = 0; i < m->suspect_count; i++)
+        whole = whole && !m->suspects[i].left_out;
+    const bool lives_on = last->end == END_CLEAN || (is_known && last->lived_ms >= m->policy.steady_ms);
+    if (lives_on && m->mode != NORMAL)
+        m->safe_crashes = 0;
+    if (lives_on && m->unsteady > 0 && whole) {
+        m->unsteady = 0;
+        m->retry_runs = m->policy.safe_retry_runs;
+        offer_all(m);
+    }
+}
+
 enum model_account model_account(struct model *m, const struct model_last *last)
 {
-    const enum model_phase phase = m->phase;
-    const enum class class = class_of(m, last);
+    enum model_phase phase = m->phase;
+    enum class class = class_of(m, last);
     const bool reporting = m->reporting && !m->owes; /* A3: it was entered */
-    const bool asking = m->asking;
-    m->reporting = m->asking = false; /* at any end */
+    const bool asking = m->asking, giving_up = m->giving_up, leaving = m->leaving && phase == TERMINATING;
+    bool stop = false;
+    m->reporting = m->asking = m->giving_up = m->leaving = false; /* at any end */
 
     /* A21: no row below asks whether the run was degraded, and the machine never learns it. */
-    if (phase == NONE || phase == TERMINATING) /* A1 */
-        return account_outside(m, class);
     if (phase == FINISHED || (phase == LAUNCHING && last->finished)) { /* A2 */
         if (phase == LAUNCHING)
             model_finish(m);
+        account_finished(m, class, last);
         return account_outside(m, class);
     }
+    if (phase == NONE && last->early && class != INNOCENT) /* A24 */
+        phase = LAUNCHING;
+    if ((phase == LAUNCHING || leaving) && last->task && !last->others) { /* A25 */
+        stop = last->end == END_TERMINATED || (leaving && (last->end == END_KILLED || last->end == END_UNKNOWN));
+        if (stop) {
+            if (strcmp(m->last_task, last->task) != 0)
+                m->stops = 0;
+            more(&m->stops);
+            class = m->stops >= STOPS_ENOUGH ? COUNTED : INNOCENT;
+        }
+    }
+    if (stop || (leaving && last->end == END_CLEAN))
+        phase = LAUNCHING;
+    if (phase == NONE || phase == TERMINATING) /* A1 */
+        return account_outside(m, class);
     m->phase = NONE;
     if (class != INNOCENT) { /* A3 */
         if (reporting)
             more(&m->report_strikes);
         if (asking)
             more(&m->decide_strikes);
+        if (giving_up)
+            more(&m->give_up_strikes);
     }
-    if (class == COUNTED)
+    if (class != INNOCENT || stop)
+        note_task(m, last->task);
+    if (class != INNOCENT && last->task)
         blame(m, last->task);
     if (phase == REPAIRING)
         return account_repairing(m, last->end) ? COUNTS : COUNTS_NOT;
@@ -338,25 +411,24 @@ enum model_account model_account(struct model *m, const struct model_last *last)
         if (m->streak == 0)
             m->first_run = last->run;
         m->crashes++;
+        more(&m->ends);
     }
-    if (class != INNOCENT)
-        m->crashed = last->when;
-    account_dead(m, phase, class, reporting);
+    account_dead(m, phase, class, last->end, reporting);
     m->unexplained = m->unexplained && class != COUNTED;
     return class == COUNTED || (class == UNEXPLAINED && phase != HALTED) ? COUNTS : COUNTS_NOT;
 }
 
 static bool is_news(const struct model *m)
 {
-    return new_streak(m) || (unknown_is_enough(m) && !m->told) || m->late;
+    return new_ends(m) || (unknown_is_enough(m) && !m->told) || m->late;
 }
 
 enum model_account model_upgrade(struct model *m, const struct model_last *last)
 {
-    const enum class class = class_of(m, last);
+    const enum model_account account = model_account(m, last);
     const struct model totals = { .launches = m->launches, .crashes = m->crashes, .repairs = m->repairs, .late = is_news(m) || m->owes };
     *m = totals;
-    return account_outside(m, class);
+    return account;
 }
 
 /* ---- Begin ---- */
@@ -368,6 +440,7 @@ static void take_over(struct model *m, const struct model_launch *launch)
     m->policy = launch->policy;
     m->skippable = launch->skippable;
     m->shadow = launch->shadow;
+    m->by_hand = launch->by_hand;
     memset(m->rungs, 0, sizeof m->rungs);
     for (uint32_t i = 0; i < launch->rung_count; i++) {
         m->rungs[i] = launch->rungs[i];
@@ -410,7 +483,9 @@ static void by_rule(struct model *m, struct model_time now)
         m->phase = LAUNCHING;
         return;
     }
-    if (m->held_deaths >= HELD_DEATHS_MAX) { /* B10 */
+    if (unknown_is_enough(m) && m->streak < m->policy.repair_after)
+        m->unexplained = true;
+    if (m->held_deaths >= HELD_DEATHS_MAX || m->skips > SKIPS_MAX) { /* B10 */
         go_safe(m);
         return;
     }
@@ -439,7 +514,8 @@ void model_course(struct model *m, enum model_decision decision, struct model_ti
         climb_after(m, false);
     m->mode = NORMAL;
     m->due = true;
-    if (m->held_deaths >= HELD_DEATHS_MAX) {
+    m->unexplained = false;
+    if (m->held_deaths >= HELD_DEATHS_MAX || m->skips > SKIPS_MAX) {
         go_safe(m);
         return;
     }
@@ -456,12 +532,6 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
     if (m->retry_runs == 0) /* B2 */
         m->retry_runs = policy->safe_retry_runs;
     m->retry_runs = least(m->retry_runs, policy->safe_retry_max);
-    /* B3 */
-    if ((m->mode == NORMAL || m->mode == PROBATION) && long_ago(m->crashed, now, policy->streak_gap_ms)) {
-        forget_streak(m);
-        if (!m->due)
-            m->skips = m->held_deaths = 0;
-    }
     /* B4 */
     if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms))
         m->rung = m->attempts = m->interruptions = 0;
@@ -483,8 +553,8 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
 
 void model_told(struct model *m) /* R1 */
 {
-    if (new_streak(m))
-        m->reported = m->streak;
+    if (new_ends(m))
+        m->reported = m->ends;
     m->told = m->told || unknown_is_enough(m);
     m->owes = m->late = false;
 }
@@ -495,6 +565,17 @@ void model_reported(struct model *m) /* R2 */
     m->reporting = false;
 }
 
+bool model_give_up(struct model *m) /* R3 */
+{
+    m->giving_up = m->give_up_strikes < GIVE_UP_STRIKES_MAX;
+    return m->giving_up;
+}
+
+void model_gave_up(struct model *m) /* R4 */
+{
+    m->giving_up = false;
+}
+
 /* ---- While it is held ---- */
 
 void model_attempt(struct model *m, struct model_time now) /* H1 */
@@ -503,8 +584,7 @@ void model_attempt(struct model *m, struct model_time now) /* H1 */
         go_safe(m);
         return;
     }
-    if (m->attempts == 0)
-        m->rungs[m->rung].series = now.wall;
+    m->rungs[m->rung].series = now.wall;
     more(&m->attempts);
     m->repairs++;
     m->phase = REPAIRING;
@@ -517,7 +597,6 @@ void model_attempted(struct model *m, bool ok, struct model_time now)
         return;
     }
     /* H2 */
-    m->unexplained = m->unexplained || (unknown_is_enough(m) && m->streak < m->policy.repair_after);
     forget_streak(m);
     m->attempts = m->interruptions = 0;
     m->skips = m->held_deaths = m->quiet = 0;
@@ -542,7 +621,7 @@ void model_skip(struct model *m)
     m->skips++; /* H5 */
     m->due = false;
     m->streak = least(m->streak, below_repair(m));
-    m->reported = least(m->reported, m->streak);
+    m->unsteady = least(m->unsteady, below_repair(m));
     m->unknown = 0;
     m->told = false;
     m->mode = NORMAL;
@@ -570,6 +649,7 @@ void model_protect(struct model *m, struct model_time now) /* H9 */
         climb_after(m, false);
     m->mode = NORMAL;
     m->due = true;
+    m->unexplained = false;
     choose_a_rung(m, now);
 }
 
@@ -578,14 +658,15 @@ void model_protect(struct model *m, struct model_time now) /* H9 */
 void model_finish(struct model *m)
 {
     m->phase = FINISHED;
+    m->quits = 0;
     switch (m->mode) {
     case SAFE: /* F1 */
         more(&m->good_runs);
         forget_streak(m);
-        m->safe_crashes = 0;
+        m->safe_crashes = m->unsteady > 0 ? m->safe_crashes : 0;
         if (m->good_runs >= m->retry_runs) {
             m->mode = TRIAL;
-            m->streak = m->reported = below_repair(m);
+            m->streak = below_repair(m);
             m->good_runs = 0;
         }
         return;
@@ -593,7 +674,10 @@ void model_finish(struct model *m)
         clear(m);
         m->mode = NORMAL;
         m->rung = 0;
-        m->retry_runs = m->policy.safe_retry_runs;
+        if (m->unsteady > 0)
+            double_retry(m);
+        else
+            m->retry_runs = m->policy.safe_retry_runs;
         break;
     case PROBATION: /* F3 */
         clear(m);
@@ -614,8 +698,12 @@ void model_finish(struct model *m)
 void model_terminate(struct model *m)
 {
     /* F5; F6 and the others: nothing */
-    if (m->phase != NONE && m->phase != FINISHED && m->phase != REPAIRING)
-        m->phase = TERMINATING;
+    if (m->phase != LAUNCHING && m->phase != HELD && m->phase != HALTED)
+        return;
+    if (m->phase == HELD)
+        more(&m->skips);
+    m->leaving = m->phase == LAUNCHING;
+    m->phase = TERMINATING;
 }
 
 enum model_status model_status(const struct model *m)

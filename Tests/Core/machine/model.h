@@ -12,6 +12,7 @@
 #define MODEL_NAME 64
 #define MODEL_RUNGS 17
 #define MODEL_SUSPECTS 8
+#define MODEL_NOT_KNOWN UINT64_MAX
 
 enum model_phase { NONE, LAUNCHING, HELD, REPAIRING, HALTED, FINISHED, TERMINATING };
 enum model_mode { NORMAL, PROBATION, SAFE, TRIAL };
@@ -31,9 +32,9 @@ struct model_time {
 
 struct model_rung {
     char name[MODEL_NAME];
-    bool built_in, destructive, restart;
+    bool built_in, destructive, restart, consent;
     uint32_t impact, attempts, timeout;
-    uint64_t series; /* wall clock of the first attempt; 0: never */
+    uint64_t series; /* wall clock of the last attempt; 0: never */
     bool tried, refused;
 };
 
@@ -41,7 +42,7 @@ struct model_policy {
     uint32_t report_after, repair_after, unknown_after;
     bool count_crash, count_hang, count_oom, count_exit, count_sigpipe;
     uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit, deescalate_runs;
-    uint64_t deescalate_ms, streak_gap_ms;
+    uint64_t deescalate_ms, steady_ms;
 };
 
 struct model_suspect {
@@ -54,16 +55,18 @@ struct model {
     enum model_phase phase;
     enum model_mode mode;
     bool due, reporting, skippable, shadow;
-    bool told, owes, again, asking, late, unexplained;
-    uint32_t streak, unknown, reported, report_strikes, decide_strikes;
+    bool told, owes, again, asking, late, unexplained, giving_up, leaving, by_hand;
+    uint32_t streak, ends, unknown, reported, report_strikes, decide_strikes, give_up_strikes;
+    uint32_t quits, unsteady, stops;
     uint32_t rung, attempts, interruptions;
     uint32_t skips, held_deaths;
     uint32_t good_runs, safe_crashes, retry_runs, quiet;
-    struct model_time crashed, repaired; /* moments; their wall clock is not used */
+    struct model_time repaired;          /* its wall clock is not used */
     uint64_t launches, crashes, repairs; /* totals */
     uint64_t first_run;                  /* of the streak */
     struct model_policy policy;
-    char last_task[MODEL_NAME];          /* of the last counted end; "": none */
+    /* of the last end that counted, was unexplained or a stop; "": none */
+    char last_task[MODEL_NAME];
     uint32_t suspect_count;
     struct model_suspect suspects[MODEL_SUSPECTS];
     uint32_t rung_count;
@@ -73,7 +76,7 @@ struct model {
 /* The options with which a launch begins. */
 struct model_launch {
     struct model_policy policy;
-    bool skippable, shadow;
+    bool skippable, shadow, by_hand;
     bool asks;                   /* there is an on_decide */
     enum model_decision decided; /* without it */
     uint32_t rung_count;
@@ -86,8 +89,10 @@ struct model_last {
     bool sigpipe;   /* of END_CRASH */
     bool finished;  /* the run file says so */
     bool others;    /* it came in modules or tasks of other contexts */
+    /* The run began no launch. The last one that began any began one of this context. */
+    bool early;
+    uint64_t lived_ms; /* from the mark to the end; MODEL_NOT_KNOWN */
     uint64_t run;
-    struct model_time when;
     const char *task; /* NULL: in none */
 };
 
@@ -97,6 +102,8 @@ void model_told(struct model *m);
 void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_rule);
 void model_course(struct model *m, enum model_decision decision, struct model_time now);
 void model_reported(struct model *m);
+bool model_give_up(struct model *m);
+void model_gave_up(struct model *m);
 void model_attempt(struct model *m, struct model_time now);
 void model_attempted(struct model *m, bool ok, struct model_time now);
 void model_refuse(struct model *m, struct model_time now);

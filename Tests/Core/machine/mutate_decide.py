@@ -37,7 +37,6 @@ EQUIVALENT = {
      "return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns > then_ns &&"): "0 ms are never enough",
     ("if (context->rung > context->rung_count)", "if (context->rung >= context->rung_count)"): "it becomes what it is",
     ("if (context->retry_runs > context->safe_retry_max)", "if (context->retry_runs >= context->safe_retry_max)"): "it becomes what it is",
-    ("if (context->reported > context->streak)", "if (context->reported >= context->streak)"): "it becomes what it is",
     ("context->streak = context->repair_after ? context->repair_after - 1 : 0;",
      "context->streak = context->repair_after ? context->repair_after - 1 : 1;"): "begin has taken over a policy, where it is at least 1",
 }

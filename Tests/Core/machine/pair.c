@@ -21,7 +21,7 @@ struct model_launch usual_launch(void)
 {
     struct model_launch launch = { .policy = { .report_after = 1, .repair_after = 2, .unknown_after = 4, .count_crash = true, .count_hang = true,
                                                .count_oom = true, .safe_retry_runs = 2, .safe_retry_max = 64, .safe_crash_limit = 2,
-                                               .deescalate_runs = 3, .deescalate_ms = 24 * HOUR / MS, .streak_gap_ms = 6 * HOUR / MS },
+                                               .deescalate_runs = 3, .deescalate_ms = 24 * HOUR / MS, .steady_ms = 60000 },
                                    .rung_count = 1 };
     launch.rungs[0] = (struct model_rung){ .name = "leave out", .built_in = true, .attempts = 1 };
     return launch;
@@ -38,7 +38,7 @@ void add_rung(struct model_launch *launch, uint32_t attempts, bool destructive, 
 static uint32_t real_flags(const struct model_rung *rung)
 {
     return (rung->built_in ? LG__RUNG_BUILT_IN : 0) | (rung->destructive ? LG_REPAIR_DESTRUCTIVE : 0)
-           | (rung->restart ? LG_REPAIR_NEEDS_RESTART : 0);
+           | (rung->restart ? LG_REPAIR_NEEDS_RESTART : 0) | (rung->consent ? LG_REPAIR_CONSENT : 0);
 }
 
 static uint32_t real_count(const struct model_policy *policy)
@@ -54,7 +54,7 @@ struct pair_program program_of(const struct model_launch *launch)
     program.real = (struct lg__policy){
         .report_after = from->report_after, .repair_after = from->repair_after, .unknown_after = from->unknown_after, .count = real_count(from),
         .safe_retry_runs = from->safe_retry_runs, .safe_retry_max = from->safe_retry_max, .safe_crash_limit = from->safe_crash_limit,
-        .deescalate_runs = from->deescalate_runs, .deescalate_ms = from->deescalate_ms, .streak_gap_ms = from->streak_gap_ms,
+        .deescalate_runs = from->deescalate_runs, .deescalate_ms = from->deescalate_ms, .steady_ms = from->steady_ms,
         .rung_count = launch->rung_count
     };
     for (uint32_t i = 0; i < launch->rung_count; i++) {
@@ -112,7 +112,7 @@ static bool same_policy(const struct lg__ledger_context *r, const struct model_p
     SAME_FIELD(safe_crash_limit);
     SAME_FIELD(deescalate_runs);
     SAME_FIELD(deescalate_ms);
-    SAME_FIELD(streak_gap_ms);
+    SAME_FIELD(steady_ms);
     SAME("count", r->count, real_count(m));
     return same;
 }
@@ -154,10 +154,18 @@ static bool agree(const struct lg__ledger_context *r, const struct model *m)
     SAME("again", (r->flags & LG__CONTEXT_AGAIN) != 0, m->again);
     SAME("asking", (r->flags & LG__CONTEXT_ASKING) != 0, m->asking);
     SAME("unexplained", (r->flags & LG__CONTEXT_UNEXPLAINED) != 0, m->unexplained);
+    SAME("giving up", (r->flags & LG__CONTEXT_GIVING_UP) != 0, m->giving_up);
+    SAME("leaving", (r->flags & LG__CONTEXT_LEAVING) != 0, m->leaving);
+    SAME("by hand", (r->flags & LG__CONTEXT_BY_HAND) != 0, m->by_hand);
     SAME("late", (r->flags & LG__CONTEXT_LATE) != 0, m->late);
     SAME("skippable", (r->flags & LG__CONTEXT_SKIPPABLE) != 0, m->skippable);
     SAME("shadow", (r->flags & LG__CONTEXT_SHADOW) != 0, m->shadow);
     SAME_FIELD(streak);
+    SAME_FIELD(ends);
+    SAME_FIELD(quits);
+    SAME_FIELD(unsteady);
+    SAME_FIELD(stops);
+    SAME_FIELD(give_up_strikes);
     SAME_FIELD(unknown);
     SAME_FIELD(reported);
     SAME_FIELD(report_strikes);
@@ -176,7 +184,6 @@ static bool agree(const struct lg__ledger_context *r, const struct model *m)
     SAME_FIELD(repairs);
     if (m->streak)
         SAME("first run of the streak", r->first_ordinal, m->first_run);
-    same &= same_moment("crash moment", r->crash_boottime_ns, r->crash_boot_id, m->crashed);
     same &= same_moment("repair moment", r->repair_boottime_ns, r->repair_boot_id, m->repaired);
     SAME("status", lg__decide_status(r), real_status[model_status(m)]);
     same &= same_policy(r, &m->policy);
@@ -217,6 +224,8 @@ bool pair_allows(const struct pair *pair, const struct pair_event *event)
     case DONE_OK:
     case DONE_FAILED: return phase == REPAIRING;
     case TRY: return phase == HALTED;
+    case GIVE_UP: return phase == HALTED && !pair->model.giving_up;
+    case GAVE_UP: return pair->model.giving_up;
     case PROTECT: return phase == LAUNCHING && !pair->model.shadow;
     case FINISH: return phase == LAUNCHING;
     case LEAVE_OUT: return phase == LAUNCHING && pair->model.suspect_count > 0 && !pair->model.suspects[pair->model.suspect_count - 1].left_out;
@@ -230,10 +239,11 @@ static bool apply_account(struct pair *pair, const struct pair_event *event)
     snprintf(task, sizeof task, "task-%u", event->task);
     const char *key = event->task ? task : NULL;
     const uint64_t run = pair->model.launches + 1;
-    const struct model_last model = { event->end, event->sigpipe, event->finished, event->others, run, pair->now, key };
+    const struct model_last model = { event->end, event->sigpipe, event->finished, event->others, event->early, event->lived_ms, run, key };
     const struct lg__last_end real = { .end = real_ends[event->end], .finished = event->finished, .others = event->others, .ordinal = run,
                                        .signal = event->end != END_CRASH ? 0 : event->sigpipe ? SIGPIPE : SIGSEGV,
-                                       .when = moment_of(pair->now), .task = key };
+                                       .early = event->early, .task = key,
+                                       .lived_ns = event->lived_ms == MODEL_NOT_KNOWN ? LG__LIVED_UNKNOWN : event->lived_ms * MS };
     static const enum lg__account real_accounts[] = { LG__ACCOUNT_NOTHING, LG__ACCOUNT_COUNTS, LG__ACCOUNT_LATE };
     const bool upgrade = event->kind == UPGRADE;
     const enum lg__account is = upgrade ? lg__ended_upgrade(&pair->real, &real) : lg__ended_account(&pair->real, &real);
@@ -256,6 +266,7 @@ static bool apply_begin(struct pair *pair, const struct pair_program *program, c
     launch.skippable = policy.skippable = event->skippable;
     launch.shadow = policy.shadow = event->shadow;
     launch.asks = policy.asks = event->asks;
+    launch.by_hand = policy.by_hand = event->by_hand;
     launch.decided = event->decided;
     policy.decision = real_decision(event->decided);
     const struct lg__moment now = moment_of(pair->now);
@@ -300,6 +311,8 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     case FINISH: lg__decide_finished(r), model_finish(m); break;
     case TERMINATE: lg__decide_terminating(r), model_terminate(m); break;
     case LEAVE_OUT: r->suspects[r->suspect_count - 1].left_out = 1, m->suspects[m->suspect_count - 1].left_out = true; break;
+    case GIVE_UP: same = lg__decide_give_up(r) == model_give_up(m); break;
+    case GAVE_UP: lg__decide_gave_up(r), model_gave_up(m); break;
     case PASS:
     case REBOOT: apply_pass(&pair->now, event); break;
     }
@@ -315,7 +328,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
 const char *event_text(const struct pair_event *event)
 {
     static const char *const kinds[] = { "begin", "course", "told", "reported", "account", "attempt", "done(ok)", "done(failed)", "refuse", "skip", "expire", "try safe",
-                                         "protect", "finish", "terminate", "leave out", "pass", "reboot", "upgrade" };
+                                         "protect", "finish", "terminate", "leave out", "give up", "gave up", "pass", "reboot", "upgrade" };
     static const char *const ends[END_COUNT] = { "none", "clean", "terminated", "crash", "hang", "oom", "killed", "exit", "reboot", "upgrade",
                                                  "debugger", "unknown", "running" };
     static const char *const decisions[] = { "by rule", "go on", "protect", "hold" };
@@ -324,8 +337,8 @@ const char *event_text(const struct pair_event *event)
     char *rest = text + size;
     const size_t room = sizeof text - (size_t)size;
     if (event->kind == ACCOUNT || event->kind == UPGRADE)
-        snprintf(rest, room, " %s%s%s%s task %u", ends[event->end], event->sigpipe ? " (SIGPIPE)" : "", event->finished ? ", finished" : "",
-                 event->others ? ", others'" : "", event->task);
+        snprintf(rest, room, " %s%s%s%s%s task %u, lived %lld ms", ends[event->end], event->sigpipe ? " (SIGPIPE)" : "", event->finished ? ", finished" : "",
+                 event->others ? ", others'" : "", event->early ? ", early" : "", event->task, (long long)event->lived_ms);
     else if (event->kind == BEGIN)
         snprintf(rest, room, "%s%s, %s", event->skippable ? " skippable" : "", event->shadow ? " in shadow" : "",
                  event->asks ? "asks" : decisions[event->decided]);
@@ -342,8 +355,8 @@ void pair_print(const struct pair *pair)
     static const char *const modes[] = { "normal", "probation", "safe", "trial" };
     const struct model *m = &pair->model;
     printf("%-11s %-9s%s%s%s%s%s streak %u unknown %u reported %u strikes %u rung %u/%u attempts %u interruptions %u skips %u held_deaths %u "
-           "good_runs %u safe_crashes %u retry_runs %u quiet %u\n",
+           "good_runs %u safe_crashes %u retry_runs %u quiet %u ends %u quits %u unsteady %u stops %u\n",
            phases[m->phase], modes[m->mode], m->due ? " due" : "", m->reporting ? " reporting" : "", m->asking ? " asking" : "", m->late ? " late" : "", m->skippable ? " skippable" : "", m->streak,
            m->unknown, m->reported, m->report_strikes, m->rung, m->rung_count, m->attempts, m->interruptions, m->skips, m->held_deaths, m->good_runs,
-           m->safe_crashes, m->retry_runs, m->quiet);
+           m->safe_crashes, m->retry_runs, m->quiet, m->ends, m->quits, m->unsteady, m->stops);
 }

@@ -10,14 +10,15 @@
 #define HOUR (3600000 * MS)
 
 enum pair_kind { BEGIN, COURSE, TOLD, REPORTED, ACCOUNT, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, LEAVE_OUT,
-                 PASS, REBOOT, UPGRADE };
+                 GIVE_UP, GAVE_UP, PASS, REBOOT, UPGRADE };
 
 struct pair_event {
     enum pair_kind kind;
-    bool skippable, shadow, asks;     /* of BEGIN */
+    bool skippable, shadow, asks, by_hand; /* of BEGIN */
     enum model_decision decided;      /* of BEGIN without asks, of COURSE */
     enum model_end end;               /* of ACCOUNT and UPGRADE */
-    bool sigpipe, finished, others;
+    bool sigpipe, finished, others, early;
+    uint64_t lived_ms;                /* MODEL_NOT_KNOWN, or from the mark to the end */
     unsigned task;                    /* number of the task it came in; 0: none */
     int64_t ns, wall;                 /* of PASS: of the clock since boot, of the wall clock */
 };

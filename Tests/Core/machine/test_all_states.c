@@ -34,9 +34,11 @@ static void all_ends(struct events *events)
     for (enum model_end end = END_NONE; end < END_COUNT; end++)
         for (unsigned how = 0; how < 8; how++)
             if (how == 0 || how == 1 || how == 2 || how == 4 || end == END_CRASH || end == END_KILLED)
-                event(events, (struct pair_event){ .kind = ACCOUNT, .end = end, .finished = how & 1, .others = how >> 1 & 1, .task = how >> 2 & 1 });
-    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .sigpipe = true });
-    event(events, (struct pair_event){ .kind = UPGRADE, .end = END_CRASH });
+                event(events, (struct pair_event){ .kind = ACCOUNT, .end = end, .finished = how & 1, .others = how >> 1 & 1, .task = how >> 2 & 1,
+                                                   .lived_ms = MODEL_NOT_KNOWN });
+    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .sigpipe = true, .lived_ms = MODEL_NOT_KNOWN });
+    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .early = true, .lived_ms = MODEL_NOT_KNOWN });
+    event(events, (struct pair_event){ .kind = UPGRADE, .end = END_CRASH, .lived_ms = MODEL_NOT_KNOWN });
 }
 
 /* One of each weight. */
@@ -44,8 +46,16 @@ static void some_ends(struct events *events)
 {
     static const enum model_end ends[] = { END_CLEAN, END_CRASH, END_KILLED, END_DEBUGGER };
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        event(events, (struct pair_event){ .kind = ACCOUNT, .end = ends[i] });
-    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .finished = true });
+        event(events, (struct pair_event){ .kind = ACCOUNT, .end = ends[i], .lived_ms = MODEL_NOT_KNOWN });
+    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .finished = true, .lived_ms = MODEL_NOT_KNOWN });
+}
+
+/* Ends that are known to come soon after the launch, and later. */
+static void soon_ends(struct events *events)
+{
+    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .finished = true, .lived_ms = 59999 });
+    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .finished = true, .lived_ms = 60000 });
+    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_KILLED, .finished = true, .lived_ms = 0 });
 }
 
 /* ---- Small programs ---- */
@@ -54,23 +64,29 @@ struct small_program {
     const char *name;
     uint32_t report_after, repair_after, unknown_after;
     uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit, deescalate_runs;
-    bool deescalates, gap; /* after a day */
+    bool deescalates; /* after a day */
     struct { uint32_t attempts; bool destructive, restart; } rungs[EXPLORE_RUNGS - 1];
     uint32_t rung_count;
-    bool time, ends, everything_counts, tasks, shadow, decides, slow;
+    bool time, ends, everything_counts, tasks, shadow, decides, slow, soon, gives_up, reports;
 };
 
 static const struct small_program small_programs[] = {
-    { "no repairs", 1, 2, 2, 2, 4, 2, 1, 0, 0, { { 0, 0, 0 } }, 0, .ends = true },
-    { "no repairs, tasks", 1, 2, 2, 2, 4, 2, 1, 0, 0, { { 0, 0, 0 } }, 0, .ends = true, .tasks = true, .slow = true },
-    { "report first", 1, 2, 0, 1, 2, 1, 1, 0, 1, { { 1, 1, 0 } }, 1, .time = true, .slow = true },
-    { "report with the repair", 2, 2, 1, 1, 2, 1, 0, 0, 0, { { 2, 0, 0 } }, 1, .shadow = true, .slow = true },
-    { "report last", 3, 1, 1, 1, 4, 2, 0, 0, 0, { { 1, 0, 1 }, { 2, 1, 0 } }, 2, .ends = true, .everything_counts = true, .slow = true },
-    { "unknown ends", 1, 2, 3, 2, 4, 0, 2, 0, 0, { { 1, 0, 0 } }, 1, .slow = true },
-    { "decides at once", 1, 1, 0, 1, 1, 1, 0, 0, 0, { { 1, 0, 0 } }, 1, .decides = true },
-    { "decides itself", 1, 2, 2, 1, 2, 1, 0, 0, 0, { { 1, 0, 0 } }, 1, .decides = true, .slow = true },
-    { "two repairs", 1, 1, 0, 1, 2, 1, 1, 1, 0, { { 2, 1, 0 }, { 1, 0, 1 } }, 2, .time = true, .slow = true },
-    { "three repairs", 2, 1, 1, 1, 2, 1, 1, 0, 1, { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 0, 1 } }, 3, .time = true, .slow = true },
+    { "no repairs", 1, 1, 1, 1, 2, 1, 1, 0, { { 0, 0, 0 } }, 0, .ends = true },
+    { "reports", 1, 1, 0, 1, 1, 1, 0, 0, { { 0, 0, 0 } }, 0, .reports = true },
+    { "gives up", 1, 1, 0, 1, 1, 1, 0, 0, { { 0, 0, 0 } }, 0, .gives_up = true },
+    { "no repairs, twice", 1, 2, 2, 2, 4, 2, 1, 0, { { 0, 0, 0 } }, 0, .ends = true, .slow = true },
+    { "no repairs, tasks", 1, 2, 2, 2, 4, 2, 1, 0, { { 0, 0, 0 } }, 0, .ends = true, .tasks = true, .slow = true },
+    { "report first", 1, 2, 0, 1, 2, 1, 1, 0, { { 1, 1, 0 } }, 1, .time = true, .slow = true },
+    { "report with the repair", 2, 2, 1, 1, 2, 1, 0, 0, { { 2, 0, 0 } }, 1, .shadow = true, .slow = true },
+    { "report last", 3, 1, 1, 1, 4, 2, 0, 0, { { 1, 0, 1 }, { 2, 1, 0 } }, 2, .ends = true, .everything_counts = true, .slow = true },
+    { "unknown ends", 1, 2, 3, 2, 4, 0, 2, 0, { { 1, 0, 0 } }, 1, .slow = true },
+    { "crashes soon", 1, 1, 0, 1, 1, 1, 0, 0, { { 1, 0, 0 } }, 1, .soon = true },
+    { "crashes soon, twice", 1, 2, 0, 1, 2, 1, 1, 0, { { 1, 0, 0 } }, 1, .soon = true, .slow = true },
+    { "crashes soon, unexplained ends", 1, 2, 2, 1, 2, 1, 0, 0, { { 1, 1, 0 } }, 1, .soon = true, .slow = true },
+    { "decides at once", 1, 1, 0, 1, 1, 1, 0, 0, { { 0, 0, 0 } }, 0, .decides = true },
+    { "decides itself", 1, 1, 1, 1, 1, 1, 0, 0, { { 1, 0, 0 } }, 1, .decides = true, .slow = true },
+    { "two repairs", 1, 1, 0, 1, 2, 1, 1, 1, { { 2, 1, 0 }, { 1, 0, 1 } }, 2, .time = true, .slow = true },
+    { "three repairs", 2, 1, 1, 1, 2, 1, 1, 0, { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 0, 1 } }, 3, .time = true, .slow = true },
 };
 #define PROGRAMS (sizeof small_programs / sizeof small_programs[0])
 
@@ -96,6 +112,12 @@ static struct events events_of(const struct small_program *small)
         all_ends(&events);
     else
         some_ends(&events);
+    if (small->soon)
+        soon_ends(&events);
+    if (small->gives_up) {
+        event(&events, (struct pair_event){ .kind = GIVE_UP });
+        event(&events, (struct pair_event){ .kind = GAVE_UP });
+    }
     if (small->tasks)
         event(&events, (struct pair_event){ .kind = LEAVE_OUT });
     else
@@ -116,12 +138,11 @@ static struct pair_program program_from(const struct small_program *small)
     policy->safe_crash_limit = small->safe_crash_limit;
     policy->deescalate_runs = small->deescalate_runs;
     policy->deescalate_ms = small->deescalates ? T / MS : 0;
-    policy->streak_gap_ms = small->gap ? T / MS : 0;
     policy->count_exit = policy->count_sigpipe = small->everything_counts;
     for (uint32_t i = 0; i < small->rung_count; i++)
         add_rung(&launch, small->rungs[i].attempts, small->rungs[i].destructive, small->rungs[i].restart);
     struct pair_program program = program_of(&launch);
-    program.nobody_asks = small->decides;
+    program.nobody_asks = !small->reports;
     return program;
 }
 
@@ -205,6 +226,8 @@ static bool healthy(const struct explore *explore, const struct explore_edge *ed
     case PROTECT:
     case TERMINATE:
     case LEAVE_OUT:
+    case GIVE_UP: /* and back to the same halted launch */
+    case GAVE_UP:
     case PASS:
     case REBOOT:
     case UPGRADE: return false;
@@ -274,6 +297,8 @@ static bool hopeless(const struct explore *explore, const struct explore_edge *e
     case FINISH:
     case TERMINATE:
     case LEAVE_OUT:
+    case GIVE_UP:
+    case GAVE_UP:
     case PASS:
     case REBOOT:
     case UPGRADE: return false;

@@ -42,7 +42,7 @@ static struct model_policy random_policy(void)
     static const uint64_t times[] = { 0, 1, HOUR / MS, 6 * HOUR / MS, DAY / MS, INT64_MAX, UINT64_MAX };
     struct model_policy policy = { .report_after = 1 + roll(5), .repair_after = 1 + roll(4), .unknown_after = roll(5), .safe_retry_runs = 1 + roll(4),
                                    .safe_retry_max = roll(4) ? 64 : 4 + roll(3), .safe_crash_limit = roll(4), .deescalate_runs = roll(4),
-                                   .deescalate_ms = ONE_OF(times), .streak_gap_ms = ONE_OF(times) };
+                                   .deescalate_ms = ONE_OF(times), .steady_ms = roll(5) ? 60000 : ONE_OF(times) };
     if (roll(20) == 0)
         policy.report_after = 1 + edge() / 2, policy.unknown_after = edge();
     const uint32_t count = roll(8) ? 7 : roll(32);
@@ -84,7 +84,7 @@ static struct pair_event random_pass(void)
 static struct pair_event random_event(void)
 {
     static const enum pair_kind kinds[] = { BEGIN, BEGIN, BEGIN, BEGIN, COURSE, COURSE, TOLD, TOLD, REPORTED, REPORTED, ACCOUNT, ATTEMPT, ATTEMPT, ATTEMPT, DONE_OK, DONE_FAILED,
-                                            REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, FINISH, TERMINATE, LEAVE_OUT, PASS, REBOOT };
+                                            REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, FINISH, TERMINATE, LEAVE_OUT, GIVE_UP, GAVE_UP, PASS, REBOOT };
     static const enum model_end often[] = { END_CRASH, END_CRASH, END_CLEAN, END_UNKNOWN, END_TERMINATED, END_EXIT, END_HANG };
     struct pair_event event = { .kind = ONE_OF(kinds) };
     if (event.kind == PASS)
@@ -93,6 +93,9 @@ static struct pair_event random_event(void)
         event.kind = UPGRADE;
     event.skippable = roll(2);
     event.shadow = roll(20) == 0;
+    event.by_hand = roll(4) == 0;
+    event.early = roll(12) == 0;
+    event.lived_ms = roll(3) ? roll(90000) : MODEL_NOT_KNOWN;
     event.asks = event.kind == BEGIN && roll(3) == 0;
     event.decided = roll(4) ? BY_RULE : roll(4);
     event.end = roll(3) ? ONE_OF(often) : roll(END_COUNT);
@@ -131,8 +134,8 @@ static void damage(struct pair *pair)
                (m->due ? LG__CONTEXT_DUE : 0) | (m->asking ? LG__CONTEXT_ASKING : 0) | (m->late ? LG__CONTEXT_LATE : 0) |
                (m->reporting ? LG__CONTEXT_REPORTING : 0) | (m->told ? LG__CONTEXT_TOLD : 0) | (m->owes ? LG__CONTEXT_OWES : 0) |
                (m->again ? LG__CONTEXT_AGAIN : 0);
-    BOTH(streak), BOTH(unknown), BOTH(reported), BOTH(report_strikes), BOTH(decide_strikes), BOTH(attempts), BOTH(interruptions), BOTH(skips), BOTH(held_deaths);
-    BOTH(good_runs), BOTH(safe_crashes), BOTH(retry_runs), BOTH(quiet);
+    BOTH(streak), BOTH(unknown), BOTH(reported), BOTH(report_strikes), BOTH(decide_strikes), BOTH(give_up_strikes), BOTH(ends), BOTH(attempts), BOTH(interruptions), BOTH(skips), BOTH(held_deaths);
+    BOTH(good_runs), BOTH(safe_crashes), BOTH(retry_runs), BOTH(quiet), BOTH(quits), BOTH(unsteady), BOTH(stops);
     m->policy.repair_after = r->repair_after = edge();
     m->policy.unknown_after = r->unknown_after = edge();
     m->policy.safe_retry_max = r->safe_retry_max = edge();
@@ -142,8 +145,6 @@ static void damage(struct pair *pair)
             m->rungs[i].series = r->rungs[i].series_wall_ns = roll(2) ? UINT64_MAX : pair->now.wall + 1;
     for (uint32_t i = 0; i < m->suspect_count; i++)
         BOTH(suspects[i].crashes);
-    if (roll(4) == 0)
-        damage_moment(&m->crashed, &r->crash_boottime_ns, r->crash_boot_id, &pair->now);
     if (roll(4) == 0)
         damage_moment(&m->repaired, &r->repair_boottime_ns, r->repair_boot_id, &pair->now);
 }
@@ -169,13 +170,13 @@ static unsigned live(unsigned life, bool damaged)
         struct pair_event event;
         do
             event = random_event();
-        while (!pair_allows(&pair, &event) || (pair.model.phase == NONE && event.kind == ACCOUNT && !damaged));
+        while (!pair_allows(&pair, &event) || (pair.model.phase == NONE && event.kind == ACCOUNT && !event.early && !damaged));
         if (damaged && event.kind == ACCOUNT && roll(4) == 0)
             damage(&pair);
         if (event.kind == BEGIN && roll(10) == 0)
             program = random_program(&all);
         check(pair_apply(&pair, &program, &event), life, number, &pair, &event);
-        check(pair.real.rung <= pair.real.rung_count && pair.real.suspect_count <= LG__SUSPECTS && (damaged || pair.real.reported <= pair.real.streak),
+        check(pair.real.rung <= pair.real.rung_count && pair.real.suspect_count <= LG__SUSPECTS && (damaged || pair.real.reported <= pair.real.ends),
               life, number, &pair, &event);
         held += pair.real.phase == LG_PHASE_HELD;
     }
@@ -204,7 +205,7 @@ static void test_damaged_lives(void **state)
 
 static struct lg__last_end an_end(lg_end end)
 {
-    return (struct lg__last_end){ .end = end, .signal = end == LG_END_CRASH ? 11 : 0, .ordinal = 1, .when = { .boottime_ns = 5 * HOUR } };
+    return (struct lg__last_end){ .end = end, .signal = end == LG_END_CRASH ? 11 : 0, .ordinal = 1, .lived_ns = LG__LIVED_UNKNOWN };
 }
 
 /* Nine ends that do not count, in every order. */
@@ -213,7 +214,8 @@ static void innocent_run(struct lg__ledger_context *context, const struct lg__po
     static const lg_end ends[] = { LG_END_CLEAN, LG_END_TERMINATED, LG_END_EXIT, LG_END_REBOOT, LG_END_DEBUGGER, LG_END_CRASH, LG_END_CRASH, LG_END_CRASH,
                                    LG_END_CRASH };
     struct lg__last_end last = an_end(ends[way]);
-    lg__decide_begin(context, policy, &last.when, NULL);
+    const struct lg__moment now = { .boottime_ns = 5 * HOUR };
+    lg__decide_begin(context, policy, &now, NULL);
     assert_int_equal(context->phase, LG_PHASE_LAUNCHING);
     assert_int_equal(context->mode, LG_LAUNCH_MODE_NORMAL);
     assert_int_equal(context->flags & LG__CONTEXT_DUE, 0);

@@ -36,7 +36,7 @@ static void start(void)
 
 static void end_by(lg_end end)
 {
-    lg__ended_account(&context, &(struct lg__last_end){ .end = end, .signal = 11, .ordinal = starts, .when = now });
+    lg__ended_account(&context, &(struct lg__last_end){ .end = end, .signal = 11, .ordinal = starts });
 }
 
 /* The launch runs its tasks: it is finished, or crashes. Returns whether it is cured. */
@@ -224,12 +224,13 @@ static void test_mild_before_destructive(void **state)
     assert_int_equal(context.rung, 1);
 }
 
-/* After a repair for unexplained ends one more of them is enough. */
-static void test_one_more_of_the_same(void **state)
+/* After a repair for unexplained ends one more of them is enough. A destructive repair then needs
+ * consent. */
+static void one_more_of_the_same(uint32_t consent)
 {
-    (void)state;
     prepare();
     policy.skippable = false;
+    policy.rungs[2].flags |= consent;
     for (unsigned i = 0; i < policy.unknown_after; i++) {
         start();
         end_by(LG_END_KILLED);
@@ -240,8 +241,16 @@ static void test_one_more_of_the_same(void **state)
     lg__decide_attempted(&context, true, &now);
     end_by(LG_END_KILLED);
     start();
-    assert_int_equal(context.phase, LG_PHASE_HELD);
-    assert_int_equal(context.rung, 2);
+    assert_int_equal(context.phase, consent ? LG_PHASE_HELD : LG_PHASE_LAUNCHING);
+    assert_int_equal(context.mode, consent ? LG_LAUNCH_MODE_NORMAL : LG_LAUNCH_MODE_SAFE);
+    assert_int_equal(context.rung, consent ? 2 : 0);
+}
+
+static void test_one_more_of_the_same(void **state)
+{
+    (void)state;
+    one_more_of_the_same(LG_REPAIR_CONSENT);
+    one_more_of_the_same(0);
 }
 
 int main(void)

@@ -39,7 +39,7 @@ static void begin(struct lg__ledger_context *context)
 
 static void crash(struct lg__ledger_context *context, const char *task)
 {
-    const struct lg__last_end last = { .end = LG_END_CRASH, .signal = 11, .ordinal = context->launches, .when = now, .task = task };
+    const struct lg__last_end last = { .end = LG_END_CRASH, .signal = 11, .ordinal = context->launches, .task = task };
     assert_true(lg__ended_account(context, &last));
 }
 

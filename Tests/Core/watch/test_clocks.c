@@ -480,31 +480,6 @@ static void test_hanging_task(void **state)
     lives(LIFE(.options.report_after = 99, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;checking;a;normal;");
 }
 
-/* ---- between runs ---- */
-
-static void test_streak_gap(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 2; i++)
-        lives_somehow(LIFE(.after = CRASH), SEGV);
-    account();
-    state_save();
-    static const struct { bool long_ago, other_boot; int64_t gap_ms; bool forgotten; } gaps[] = {
-        { true, false, 60000, true }, { false, false, 60000, false }, { true, true, 60000, false }, { true, false, 0, false },
-    };
-    for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
-        state_restore();
-        struct lg__ledger_payload book = stored_book();
-        if (gaps[i].long_ago)
-            book.contexts[0].crash_boottime_ns = 1;
-        if (gaps[i].other_boot)
-            book.contexts[0].crash_boot_id[0] ^= 1;
-        store_book(&book);
-        lives(LIFE(.options.streak_gap_ms = gaps[i].gap_ms, .after = FINISH), 0,
-              gaps[i].forgotten ? HEALTHY "normal;" : "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
-    }
-}
-
 /* ---- the thread that counts the time ---- */
 
 /* A program takes its signals by sigwait() or a descriptor, and blocks them for that, maybe late:
@@ -558,7 +533,7 @@ int main(void)
     stops = shared_memory(sizeof *stops);
     const struct CMUnitTest tests[] = {
         WITH_LIFE(test_stopped), WITH_LIFE(test_held), WITH_LIFE(test_finish), WITH_LIFE(test_heartbeat), WITH_LIFE(test_late_mark),
-        WITH_LIFE(test_hanging_task), WITH_LIFE(test_streak_gap), WITH_LIFE(test_thread), WITH_LIFE(test_protected),
+        WITH_LIFE(test_hanging_task), WITH_LIFE(test_thread), WITH_LIFE(test_protected),
     };
     return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ import Testing
               mode      normal
               streak    streak 1 (report after 1, repair after 2), reported 3
                         unknown 2 (repair after 4)
-                        the last counted crash came in the task "open-documents"
+                        the last end came in the task "open-documents"
                         the repair was put off 6 times
               ladder    the most disruptive repair on top; ▶ the next rung, ● attempts used, ○ left
                         ╞═ 3  delete-database             impact 90   ○       destructive, by consent

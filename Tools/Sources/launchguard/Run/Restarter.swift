@@ -18,12 +18,15 @@ struct Restarter {
     /// status of its own could be one of the program's.
     func run() throws(RunError) -> Never {
         var isFirst = true
+        var shortLives = 0
         while true {
+            let begun = monotonic()
             let (status, wasAskedToEnd, directory) = try live(isFirst)
+            shortLives = monotonic() - begun < Self.steady ? shortLives + 1 : 0
             let launch = directory.flatMap { try? Launch.info(of: LaunchWatch.context, stateDirectory: $0) }
             if !isFirst, status == 0, let launch, launch.isHalted { giveUp(directory ?? "") }
             if wasAskedToEnd || Self.isGood(status) { ProgramParent.end(as: status) }
-            let delay = delay(after: launch?.streak ?? 0)
+            let delay = delay(after: max(launch?.streak ?? 0, shortLives))
             say("\(Self.end(status)); it is started again in \(Self.text(delay)) s")
             if let signal = rest(delay) {
                 lg_shim_die(signal)
@@ -70,10 +73,14 @@ struct Restarter {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// The pause doubles with each launch that failed. A tenth is random, so that a fleet does not
-    /// start in step.
-    private func delay(after streak: Int) -> Double {
-        let factor = Double(1 << min(max(streak - 1, 0), 6))
+    /// A life of at least this many seconds is no part of a loop: the default of
+    /// ``LaunchPolicy/steadyAfter``.
+    private static let steady = 60.0
+
+    /// The pause doubles with each launch that failed, and with each short life. A tenth is random,
+    /// so that a fleet does not start in step.
+    private func delay(after failures: Int) -> Double {
+        let factor = Double(1 << min(max(failures - 1, 0), 6))
         return options.restartDelay * min(factor, 60) * Double.random(in: 0.9...1.1)
     }
 

@@ -12,6 +12,11 @@ extension LedgerContext {
             interruptions: UInt32(info.interruptions), skips: UInt32(info.skips), goodRuns: UInt32(info.goodRuns),
             retryRuns: info.retryRuns == 0 ? nil : UInt32(info.retryRuns), safeCrashes: UInt32(info.safeCrashes), lastTask: info.lastTask,
             ladder: ladder, launches: info.launches, crashes: info.crashes, repairs: info.repairs)
+        func some(_ count: Int) -> UInt32? { count == 0 ? nil : UInt32(count) }
+        ends = some(info.ends)
+        quits = some(info.quits)
+        unsteady = some(info.unsteady)
+        stops = some(info.stops)
     }
 }
 
