@@ -99,7 +99,7 @@ static void make_story(void)
     context->launches = 15, context->crashes = 12, context->repairs = 13;
     context->first_ordinal = 14, context->reported_ordinal = 14;
     context->repair_boottime_ns = 18;
-    context->ends = 17, context->quits = 19, context->unsteady = 20, context->stops = 21;
+    context->ends = 17, context->quits = 19, context->unsteady = 1, context->stops = 21;
     memset(context->repair_boot_id, 0xb1, 16);
     snprintf(context->last_task, sizeof context->last_task, "open-documents");
     add_ladder(context);

@@ -36,6 +36,10 @@ import Testing
             context main  normal
               mode      normal
               streak    streak 1 (report after 1, repair after 2), reported 3
+                        17 counted ends since the last good launch
+                        1 crash soon after the launch (repair after 2)
+                        terminated in the task "open-documents": 21 times in a row
+                        19 clean ends before the launch was finished; three are a good launch
                         unknown 2 (repair after 4)
                         the last end came in the task "open-documents"
                         the repair was put off 6 times

@@ -96,17 +96,34 @@ import Testing
             "wait:10s repairing normal 2 2 1", #"repair "repair A", attempt 2: no answer in time"#, "status: needs-repair", "status: repairing",
             #"repair "repair B", attempt 1: begins"#,
         ]),
-        ([], "crash wait:1h wait:6h", ["wait:6h checking normal 0 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
+        ([], "crash wait:1h wait:6h", ["wait:6h checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
         ([], "crash*2 terminated", [
             "terminated repairing normal 2 1 1", "status: needs-repair", "protect: open database", "protect: restore windows", "status: repairing",
             #"repair "repair A", attempt 1: begins"#,
         ]),
         ([], "crash*2 crash-in-repair*4", ["crash-in-repair checking safe 2 0 0", "status: checking", "task open database: run", "task restore windows: left out"]),
         ([], "crash*2 upgrade", ["upgrade checking normal 0 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
-        // A streak is forgotten six hours after its last crash, but not where the machine was
-        // booted meanwhile.
-        ([], "crash wait:6h crash", ["crash checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
-        ([], "crash reboot wait:6h", ["wait:6h checking normal 1 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
+        // No time forgets a streak; three clean ends in a row do.
+        ([], "crash wait:100d reboot wait:100d clean*2 crash*1", [
+            "crash repairing normal 2 1 1", "status: needs-repair", "on_report: streak 2", "protect: open database", "protect: restore windows", "status: repairing",
+            #"repair "repair A", attempt 1: begins"#,
+        ]),
+        ([], "crash clean*3 crash", ["crash checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
+        // A group; crashes soon after the launch; later ones.
+        ([], "(finish,crash)*2", [
+            "crash repairing normal 0 1 1", "status: needs-repair", "on_report: streak 0", "protect: open database", "protect: restore windows", "status: repairing",
+            #"repair "repair A", attempt 1: begins"#,
+        ]),
+        ([], "(finish,wait:1m,crash)*4", ["crash checking normal 0 0 0", "status: checking", "on_report: streak 0", "task open database: run", "task restore windows: run"]),
+        ([], "finish clean crash-before-begin*2", [
+            "crash-before-begin repairing normal 2 1 1", "status: needs-repair", "on_report: streak 2", "protect: open database", "protect: restore windows",
+            "status: repairing", #"repair "repair A", attempt 1: begins"#,
+        ]),
+        (["--task", "a", "--task", "b"], "terminated-in:b*4", [
+            "terminated-in:b repairing normal 2 0 1", "status: needs-repair", "on_report: streak 2", "protect: a", "protect: b", "status: repairing",
+        ]),
+        (["--no-repairs"], "crash*4 crash-in-give-up*2", ["crash-in-give-up checking safe 6 0 0", "status: needs-repair", "status: checking", "task open database: run", "task restore windows: left out"]),
+        (["--by-hand"], "crash*2 crash-in-protect*2", ["crash-in-protect checking safe 4 0 0", "status: checking", "on_report: streak 4", "task open database: run", "task restore windows: left out"]),
         ([], "crash-in:open_database crash-in-report crash-in-report", [
             "crash-in-report repairing normal 3 1 1", "status: needs-repair", "protect: open database", "protect: restore windows", "status: repairing",
             #"repair "repair A", attempt 1: begins"#,

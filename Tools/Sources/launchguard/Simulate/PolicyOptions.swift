@@ -23,6 +23,9 @@ struct PolicyOptions: ParsableArguments {
         transform: SimulatedRepair.init(_:))
     var repair: [SimulatedRepair] = []
 
+    @Flag(help: "The program has no repairs.")
+    var noRepairs = false
+
     @Option(
         help: ArgumentHelp(
             """
@@ -60,7 +63,7 @@ struct PolicyOptions: ParsableArguments {
 
     /// In the order of the ladder.
     var repairs: [SimulatedRepair] {
-        let given = repair.isEmpty ? SimulatedRepair.usual : repair
+        let given = noRepairs ? [] : repair.isEmpty ? SimulatedRepair.usual : repair
         return given.enumerated().sorted { ($0.element.impact, $0.offset) < ($1.element.impact, $1.offset) }.map(\.element)
     }
 
@@ -75,6 +78,7 @@ struct PolicyOptions: ParsableArguments {
     var tasks: [SimulatedTask] { task.isEmpty ? SimulatedTask.usual : task }
 
     func validate() throws {
+        guard !noRepairs || repair.isEmpty else { throw ValidationError("--repair and --no-repairs exclude each other.") }
         for (option, value, least) in [
             ("--report-after", reportAfter, 1), ("--repair-after", repairAfter, 1), ("--unknown-after", unknownAfter ?? 0, 0),
             ("--safe-retry-runs", safeRetryRuns, 1), ("--safe-crash-limit", safeCrashLimit, 0), ("--deescalate-runs", deescalateRuns, 0),
@@ -95,14 +99,14 @@ struct PolicyOptions: ParsableArguments {
         launch.onStatus { stage.statusChanged($0) }
         launch.onDecide { stage.decide($0) }
         launch.onReport { count, _ in await stage.report(streak: count) }
-        launch.onGiveUp { stage.giveUp() }
+        launch.onGiveUp { await stage.giveUp() }
         for repair in repairs {
             launch.addRepair(
                 repair.name, impact: repair.impact, timeout: SimulatedRepair.timeout, attempts: repair.attempts, options: repair.options
             ) { try await stage.repair(repair.name) }
         }
         for task in tasks {
-            launch.addTask(task.key, options: task.options) { await stage.run(task.key) } onProtect: { stage.protect(task.key) }
+            launch.addTask(task.key, options: task.options) { await stage.run(task.key) } onProtect: { await stage.protect(task.key) }
             if task.isLeftOut { launch.leaveOut(task.key) }
         }
         if let problem = launch.problem { throw PolicyError(description: problem.message) }

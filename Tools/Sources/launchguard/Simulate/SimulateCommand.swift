@@ -16,9 +16,15 @@ struct SimulateCommand: AsyncParsableCommand {
             EVENTS
               crash hang oom exit unknown killed clean terminated reboot upgrade
               debugger         the run ends in this way, in any state
-              crash-in:TASK    the run crashes in this task; first, or right after
-                               an end
-              crash-in-report  the run crashes in on_report; right after an end
+              crash-in:TASK hang-in:TASK oom-in:TASK killed-in:TASK unknown-in:TASK
+              terminated-in:TASK
+                               the run ends in this task; first, or right after an
+                               end
+              crash-before-begin
+                               the run crashes before it begins its launch; first,
+                               or right after an end
+              crash-in-report crash-in-protect crash-in-give-up
+                               the run crashes in this callback; right after an end
               crash-in-repair  the run crashes in the repair under way
               ok fail timeout  the outcome of the repair under way
               repair refuse skip
@@ -35,6 +41,9 @@ struct SimulateCommand: AsyncParsableCommand {
               wait:TIME        time passes, for example 6h: between two runs
                                right after an end, else within the run
               EVENT*COUNT      the event repeated, for example crash*5
+              "(EVENT, EVENT)*COUNT"
+                               the group repeated, for example
+                               "(crash, finish, clean)*3"
 
             EXIT STATUS
               0  the scenario came to its end
@@ -48,7 +57,9 @@ struct SimulateCommand: AsyncParsableCommand {
               launchguard simulate --task maps:suspect --repair-after 1 crash-in:maps
               launchguard simulate --by-hand crash*2 skip crash repair ok finish
               launchguard simulate crash decide:go-on crash finish
-              launchguard simulate crash wait:6h crash
+              launchguard simulate crash "clean*3" crash
+              launchguard simulate "(finish, crash)*3"
+              launchguard simulate --no-repairs --task maps killed-in:maps*4
               launchguard simulate --json crash crash ok | jq -r '.steps[].after.status'
             """
     )
@@ -57,8 +68,8 @@ struct SimulateCommand: AsyncParsableCommand {
         help: ArgumentHelp("The events of the scenario, in order.", valueName: "event"),
         completion: .list(
             SimulationWord.ends.map(\.rawValue) + [
-                "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "replay:", "crash-in:", "crash-in-repair",
-                "crash-in-report", "decide:go-on", "decide:protect", "decide:hold", "wait:6h", "wait:24h",
+                "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "replay:", "crash-in:", "killed-in:", "terminated-in:",
+                "crash-in-repair", "crash-in-report", "crash-in-protect", "crash-in-give-up", "crash-before-begin", "decide:go-on", "decide:protect", "decide:hold", "wait:6h", "wait:24h",
             ]))
     var events: [String] = []
 

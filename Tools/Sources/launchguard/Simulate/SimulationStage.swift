@@ -6,7 +6,7 @@ import Synchronization
 final class SimulationStage: Sendable {
     /// A suspended closure.
     enum Place: Hashable {
-        case report
+        case report, protect, giveUp
         case task(String)
         case repair(String)
     }
@@ -71,8 +71,9 @@ final class SimulationStage: Sendable {
         if state.withLock({ $0.stop == .report }) { _ = await stand(.report) }
     }
 
-    func giveUp() {
+    func giveUp() async {
         note(SimulatedCallback(kind: .giveUp))
+        if state.withLock({ $0.stop == .giveUp }) { _ = await stand(.giveUp) }
         state.withLock { $0.hasGivenUp = true }
     }
 
@@ -82,8 +83,9 @@ final class SimulationStage: Sendable {
         if await stand(.repair(name)) != true { throw CancellationError() }
     }
 
-    func protect(_ key: String) {
+    func protect(_ key: String) async {
         note(SimulatedCallback(kind: .protect, name: key))
+        if state.withLock({ $0.stop == .protect }) { _ = await stand(.protect) }
         state.withLock { $0.protected += 1 }
     }
 

@@ -16,7 +16,9 @@ struct SimulationWord: Sendable {
         case repair, refuse, skip, trySafe
         case ok, fail, timeout
         case replay(String)
-        case crashInTask(String), crashInRepair, crashInReport
+        case endInTask(Report.End, String), crashInRepair, crashInReport, crashInProtect, crashInGiveUp
+        /// The run ends before it begins its launch.
+        case crashBeforeBegin
         /// Decision of the program about the next launch.
         case decide(Launch.Decision)
         case wait(Duration)
@@ -31,13 +33,21 @@ struct SimulationWord: Sendable {
     private static let plain: [String: Event] = [
         "finish": .finish, "protect": .protect, "repair": .repair, "refuse": .refuse, "skip": .skip, "try-safe": .trySafe, "ok": .ok,
         "fail": .fail, "timeout": .timeout, "crash-in-repair": .crashInRepair, "crash-in-report": .crashInReport,
+        "crash-in-protect": .crashInProtect, "crash-in-give-up": .crashInGiveUp, "crash-before-begin": .crashBeforeBegin,
     ]
 
     /// All events, for a person.
     static var allText: String {
         ends.map(\.rawValue).joined(separator: " ")
-            + ", finish protect, repair refuse skip try-safe, ok fail timeout, replay:TASK, crash-in:TASK crash-in-repair crash-in-report, decide:COURSE, wait:TIME"
+            + ", finish protect, repair refuse skip try-safe, ok fail timeout, replay:TASK, "
+            + endsInTask.map { $0.prefix + "TASK" }.joined(separator: " ")
+            + ", crash-in-repair crash-in-report crash-in-protect crash-in-give-up crash-before-begin, decide:COURSE, wait:TIME"
     }
+
+    /// The ends that may come in a task.
+    private static let endsInTask: [(prefix: String, end: Report.End)] = [
+        ("crash-in:", .crash), ("hang-in:", .hang), ("oom-in:", .oom), ("killed-in:", .killed), ("unknown-in:", .unknown), ("terminated-in:", .terminated),
+    ]
 
     private static let decisions: [String: Launch.Decision] = ["go-on": .goOn, "protect": .protect, "hold": .hold]
 
@@ -50,13 +60,24 @@ struct SimulationWord: Sendable {
         for argument in arguments {
             let (text, count) = repetition(argument)
             let position = words.count + 1
-            let event = try event(text, position, tasks)
-            guard 1...most ~= count, words.count + count <= most else {
+            var group: [(text: String, event: Event)] = []
+            for text in members(text) { group.append((text, try event(text, position + group.count, tasks))) }
+            guard 1...most ~= count, words.count + count * group.count <= most else {
                 throw ScenarioError(position, argument, "an event is repeated from 1 to \(most) times, and a scenario has at most \(most) events")
             }
-            words += (0..<count).map { SimulationWord(position: position + $0, text: text, event: event) }
+            for _ in 0..<count {
+                for (text, event) in group { words.append(SimulationWord(position: words.count + 1, text: text, event: event)) }
+            }
         }
         return words
+    }
+
+    /// The events of a group, `(crash, finish, clean)`, or the one event.
+    private static func members(_ text: String) -> [String] {
+        guard text.hasPrefix("("), text.hasSuffix(")") else { return [text] }
+        return text.dropFirst().dropLast().split(separator: ",").map { part in
+            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
     }
 
     /// The event and the number of its repetitions: `crash*5`.
@@ -70,7 +91,8 @@ struct SimulationWord: Sendable {
     private static func event(_ text: String, _ position: Int, _ tasks: [String]) throws(ScenarioError) -> Event {
         if let event = plain[text] { return event }
         if let end = ends.first(where: { $0.rawValue == text }) { return .end(end) }
-        for (prefix, event) in [("crash-in:", Event.crashInTask), ("replay:", Event.replay)] {
+        let ofTask = endsInTask.map { word in (word.prefix, { (key: String) in Event.endInTask(word.end, key) }) }
+        for (prefix, event) in ofTask + [("replay:", Event.replay)] {
             guard let key = suffix(of: text, after: prefix) else { continue }
             guard tasks.contains(key) else {
                 let keys = tasks.map { "\"\($0)\"" }.joined(separator: ", ")

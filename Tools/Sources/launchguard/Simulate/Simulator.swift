@@ -12,7 +12,9 @@ final class Simulator {
         case held, halted
         /// The remaining tasks wait for their keys.
         case replaying
-        case inReport
+        case inReport, inProtect, inGiveUp
+        /// The run has not begun its launch.
+        case beforeBegin
         case inTask(String)
     }
 
@@ -38,7 +40,7 @@ final class Simulator {
     private var passed = Duration.zero
     private var attemptPassed = Duration.zero
     private var holdLeft = Duration.zero
-    /// The begin of the last series of attempts, by rung.
+    /// The begin of the last attempt, by rung.
     private var series: [Int: Duration] = [:]
 
     init(_ policy: PolicyOptions, show: @escaping (SimulationReport.Step) -> Void) throws {
@@ -85,9 +87,10 @@ final class Simulator {
             nextDecision = decision
         case (.end(let end), _?):
             try await self.end(end, next)
-        case (.crashInTask(let key), .inTask(let place)) where key == place:
-            try await self.end(.crash, next)
-        case (.crashInReport, .inReport), (.crashInRepair, .repairing):
+        case (.endInTask(let end, let key), .inTask(let place)) where key == place:
+            try await self.end(end, next)
+        case (.crashInReport, .inReport), (.crashInRepair, .repairing), (.crashInProtect, .inProtect), (.crashInGiveUp, .inGiveUp),
+            (.crashBeforeBegin, .beforeBegin):
             try await self.end(.crash, next)
         case (.finish, .launching):
             launch.finish()
@@ -132,7 +135,7 @@ final class Simulator {
         let words = here.1.isEmpty ? "" : here.1.joined(separator: ", ") + ", "
         let more =
             switch word.event {
-            case .crashInTask, .crashInReport:
+            case .endInTask, .crashInReport, .crashInProtect, .crashInGiveUp, .crashBeforeBegin:
                 "; this event belongs right after the end that starts its run, and the run must reach that place"
             default: ""
             }
@@ -149,7 +152,10 @@ final class Simulator {
         case .halted: ("the launch is halted and waits", ["try-safe", "timeout"])
         case .replaying: ("the remaining tasks wait for their keys", ["replay:TASK"])
         case .inReport: ("on_report runs", ["crash-in-report"])
-        case .inTask(let key): ("the task \"\(key)\" runs", ["crash-in:\(key)"])
+        case .inTask(let key): ("the task \"\(key)\" runs", ["crash-in:\(key)", "killed-in:\(key)", "terminated-in:\(key)"])
+        case .inProtect: ("a protect action runs", ["crash-in-protect"])
+        case .inGiveUp: ("on_give_up runs", ["crash-in-give-up"])
+        case .beforeBegin: ("the launch has not begun", ["crash-before-begin"])
         }
     }
 
@@ -197,11 +203,8 @@ final class Simulator {
 
     private func end(_ end: Report.End, _ next: SimulationWord?) async throws {
         stage.endRun()
-        let rung = launch.info?.rung
         simulation.end(end)
         if end == .upgrade { series = [:] }
-        // An attempt that was given back begins no series.
-        if case .repairing = situation, let rung, let info = launch.info, info.rung == rung, info.attempts == 0 { series[rung] = nil }
         await begun?.value
         begun = nil
         situation = nil
@@ -212,10 +215,16 @@ final class Simulator {
     private func begin(before next: SimulationWord?) async throws {
         let stop: SimulationStage.Place? =
             switch next?.event {
-            case .crashInTask(let key): .task(key)
+            case .endInTask(_, let key): .task(key)
             case .crashInReport: .report
+            case .crashInProtect: .protect
+            case .crashInGiveUp: .giveUp
             default: nil
             }
+        if case .crashBeforeBegin = next?.event {
+            situation = .beforeBegin
+            return
+        }
         decision = nextDecision
         nextDecision = .byRule
         stage.beginRun(stop: stop, decision: decision)
@@ -250,6 +259,8 @@ final class Simulator {
     private var currentSituation: Situation? {
         switch stage.place {
         case .report: return .inReport
+        case .protect: return .inProtect
+        case .giveUp: return .inGiveUp
         case .task(let key): return .inTask(key)
         case .repair(let name): return .repairing(name)
         case nil: break
@@ -285,7 +296,7 @@ final class Simulator {
     private func noteAttempt() {
         guard let info = launch.info else { return }
         attemptPassed = .zero
-        if info.attempts == 1 { series[info.rung] = passed }
+        series[info.rung] = passed
     }
 
     // MARK: - The context at the end
