@@ -5,8 +5,8 @@ extension Session {
         /// Reverse-DNS name of the application: 1 to 63 letters, digits, '.', '-' and '_'. C:
         /// `app_id`.
         public var appID: String
-        /// Version of the application, at most 63 bytes. A different version at the next start
-        /// counts as an upgrade and resets all counters. C: `app_version`.
+        /// Version of the application, at most 63 bytes. A version that has not crashed before
+        /// at the next start counts as an upgrade and resets all counters. C: `app_version`.
         public var version: String
         /// Directory of the ledger and the run files; `nil` for `$STATE_DIRECTORY`, else
         /// `$XDG_STATE_HOME/<appID>`, else `$HOME/.local/state/<appID>`. C: `state_directory`.
@@ -23,6 +23,12 @@ extension Session {
         /// Longest time that a crash handler installed before the start may take, such as that of
         /// the Swift runtime, 100 ms to 1 h. C: `handler_ms`.
         public var handlerDeadline: Duration = .seconds(30)
+        /// Whether a fault that repeats without progress does not end the process. Such a fault
+        /// comes again at once at the same place, because the handler that was installed before the
+        /// start returned and changed nothing. It ends the process by its signal after
+        /// ``deadline``. No launch is finished by time meanwhile, also with `true`. C:
+        /// `keep_repeats`.
+        public var keepsRepeats = false
         /// Longest time between two heartbeats of a run loop before the program counts as hanging.
         public var hangThresholds = HangThresholds()
         /// Number of ended run files that are kept, at least 1. C: `keep_runs`.

@@ -191,7 +191,7 @@ ROWS = [
     Row("a fault, then the clock is set back", CRASH, RECORDED, "null-read", codes=(-11,), change=set_clock_back),
     sent("SIGKILL, then the run file is deleted", KILLED, ("unknown, file unreadable", "unknown, file unreadable", "yes"), signal.SIGKILL, change=delete),
     Row("a fault, then the run file is cut", CRASH, ("crash, crash mark", "crash, crash mark", "yes"), "null-read", codes=(-11,), change=cut),
-    Row("a fault, then another version of the program starts", CRASH, RECORDED_UNCOUNTED, "null-read", codes=(-11,), next=("--app-version", "99")),
+    Row("a fault, then another version of the program starts", CRASH, RECORDED, "null-read", codes=(-11,), next=("--app-version", "99")),
     sent("SIGKILL, then another application starts in the directory", {"nothing": None}, ("nothing", "nothing", "no"), signal.SIGKILL, next=("--app-id", "org.launchguard.other")),
     Row("a full disk at the start, then exit(0)", NO_RUN, NOT_THERE, "disk-full-start"),
     Row("a read-only directory, then exit(0)", NO_RUN, NOT_THERE, "state-read-only"),

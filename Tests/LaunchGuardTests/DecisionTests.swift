@@ -68,6 +68,7 @@ import TestSupport
         let scenario = try Scenario()
         try await scenario.launch.begin().get()
         scenario.launch.finish()
+        scenario.simulation.pass(.seconds(60))
         scenario.simulation.end(.crash)
         _ = scenario.log.take()
         #expect(try await scenario.lives(.clean) == ["report 0", "work"])

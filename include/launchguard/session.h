@@ -72,9 +72,9 @@ typedef struct lg_options {
      *  the call. */
     const char *app_id;
 
-    /** Version of the application. A different version (or a different build id) at the next start
-     *  counts as an upgrade and resets all counters. 0 to LG_NAME_MAX bytes; NULL = "". Borrowed
-     *  during the call. */
+    /** Version of the application. A version (or a build id) that has not crashed before counts at
+     *  the next start as an upgrade and resets all counters. 0 to LG_NAME_MAX bytes; NULL = "".
+     *  Borrowed during the call. */
     const char *app_version;
 
     /** Directory of the ledger and the run files. Missing directories of the path are created with
@@ -125,6 +125,12 @@ typedef struct lg_options {
      *  30000, at least 100, at most 3600000. A handler that hangs does not keep the process from
      *  ending. A handler that leaves by longjmp, so that the program goes on, is left alone. */
     uint32_t handler_ms;
+
+    /** 1: a fault that repeats without progress does not end the process. Such a fault comes again
+     *  at once at the same place, because the handler that was installed before lg_start() returned
+     *  and changed nothing. It ends the process by its signal after `deadline_ms`. No launch is
+     *  finished by time meanwhile, also with 1. */
+    uint32_t keep_repeats;
 
     /** Role of a process that has launches of its own beside the primary process of the
      *  application, for example "worker". Its ledger and its run files are in the folder of that

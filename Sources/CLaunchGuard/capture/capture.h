@@ -28,6 +28,7 @@ struct lg__capture_options {
     _Atomic int32_t starting_tid;
     uint32_t deadline_ms;
     uint32_t handler_ms;   /* for an earlier handler */
+    bool keep_repeats;     /* a fault that repeats without progress does not end the process */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
     bool none;             /* no signal is taken and none unblocked: another component records */
     bool keep_first;       /* what the program installs later comes after our handlers */
@@ -71,6 +72,9 @@ const _Atomic uint32_t *lg__capture_unforked_flag(void);
 
 /* True while a crash is recorded, or is with an earlier handler that has time left. Handler. */
 bool lg__capture_busy(void);
+
+/* A fault repeats without progress, or did a second ago: repeating.c. */
+bool lg__capture_repeats(void);
 
 /* Sequence number of the latest crash; 0: none. */
 uint32_t lg__capture_latest(void);

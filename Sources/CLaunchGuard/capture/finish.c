@@ -3,6 +3,7 @@
 #include "capture/internal.h"
 #include "capture/in_handler.h"
 #include "capture/recovering.h"
+#include "capture/repeating.h"
 #include "os/fault_point.h"
 
 #include <errno.h>
@@ -144,6 +145,8 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
         reset_action(signal);
     call(signal, info, ucontext, &earlier, blocked_by(signal, &earlier));
     LG_FAULT_POINT("finish: returned");
+    if (crash)
+        lg__repeating_returns();
     lg__recovering_leave(&note);
     if (crash)
         returned(signal, info, ucontext, sequence, owes ? &note : NULL);
@@ -170,7 +173,7 @@ bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext)
     if (!lg__earlier_is_function(&earlier) || earlier.flags & SA_RESETHAND || lg__crash_holder() || !lg__arch_thread_pointer_is_set() ||
         lg__recovering_is_inside(context.sp) || !is_of_program(info, &context) ||
         !lg__recovering_is_on(&((const ucontext_t *)ucontext)->uc_stack, (uint64_t)(uintptr_t)frame) ||
-        !atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed))
+        !atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed) || lg__repeating_comes(info, ucontext))
         return false;
     const int error = errno;
     /* A fault of the handler itself has to come to ours: the kernel would end the process for a
@@ -182,6 +185,7 @@ bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext)
     lg__recovering_enter(&note);
     call(signal, info, ucontext, &earlier, blocks & lg__fixed.mask);
     lg__recovering_leave(&note);
+    lg__repeating_returns();
     if (note.sequence)
         returned(signal, info, ucontext, note.sequence, NULL);
     errno = error;

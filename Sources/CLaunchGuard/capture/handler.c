@@ -5,6 +5,7 @@
 #include "capture/internal.h"
 #include "capture/in_handler.h"
 #include "capture/recovering.h"
+#include "capture/repeating.h"
 #include "capture/walk_here.h"
 #include "capture/watch_walk.h"
 #include "os/arch_inline.h"
@@ -41,6 +42,7 @@ struct arrival {
     bool owner;   /* this is the process of the session, no child of it */
     bool outer;   /* the thread was in the handler of a crash already */
     bool siginfo_lost;
+    bool repeats; /* its handler does not mend it, and the process ends by it */
     struct lg__crash *begun; /* in the first step; NULL: none, or taken back */
     siginfo_t unknown;       /* in place of one that was lost */
 };
@@ -226,7 +228,7 @@ static bool may_be_crash(const struct arrival *at)
 /* The handler of the program recovers from such crashes as a rule. */
 static bool is_expected(const struct arrival *at)
 {
-    return lg__crash_recovers(at->signal) && !at->siginfo_lost && !lg__fixed_is_sent(at->info) && lg__run_keeps_briefs(&lg__fixed.options.run);
+    return lg__crash_recovers(at->signal) && !at->repeats && !at->siginfo_lost && !lg__fixed_is_sent(at->info) && lg__run_keeps_briefs(&lg__fixed.options.run);
 }
 
 static void take_back(struct arrival *at)
@@ -299,7 +301,8 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
         errno = ret_rest->error;
         return false;
     }
-    const bool ends = at.owner && lg__recovering_defers(signal, at.sp);
+    at.repeats = at.owner && !at.sent && !at.siginfo_lost && lg__repeating_comes(info, ucontext);
+    const bool ends = at.repeats || (at.owner && lg__recovering_defers(signal, at.sp));
     if (at.owner && !at.outer && lg__recovering_is_ended(at.sp, is_expected(&at))) {
         take_back(&at); /* the record of the fault that the handler has comes first */
         lg__recovering_ends(at.sp);

@@ -16,6 +16,11 @@ static void forget_streak(struct lg__ledger_context *context)
     context->first_ordinal = 0;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 static void forget_hold(struct lg__ledger_context *context)
 {
     context->skips = 0;
@@ -295,8 +300,8 @@ void lg__decide_skip(struct lg__ledger_context *context)
     context->skips++;
     lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
     const uint32_t most = context->repair_after ? context->repair_after - 1 : 0;
-    context->streak = context->streak < most ? context->streak : most;
-    context->unsteady = context->unsteady < most ? context->unsteady : most;
+    context->streak = least(context->streak, most);
+    context->unsteady = least(context->unsteady, most);
     lg__terms_forget_unknown(context);
     context->phase = LG_PHASE_LAUNCHING;
 }

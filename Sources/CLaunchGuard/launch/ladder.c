@@ -64,10 +64,11 @@ void lg__ladder_good(struct lg__ledger_context *context, bool repaired)
 {
     /* A launch without the task shows nothing; nor does one after others that were finished and
      * crashed soon. */
-    bool built_in = context->rung < context->rung_count && context->rungs[context->rung].flags & LG__RUNG_BUILT_IN;
-    if (repaired && context->rung < context->rung_count && (built_in || context->unsteady))
-        context->rungs[context->rung].fate = LG__RUNG_TRIED;
-    if (!context->unsteady && !(repaired && built_in))
+    struct lg__ledger_rung *rung = repaired && context->rung < context->rung_count ? &context->rungs[context->rung] : NULL;
+    bool built_in = rung && rung->flags & LG__RUNG_BUILT_IN;
+    if (rung && (built_in || context->unsteady))
+        rung->fate = LG__RUNG_TRIED;
+    if (!built_in && !context->unsteady)
         lg__ladder_offer_all(context);
 }
 

@@ -113,7 +113,7 @@ static bool no_crash_is_open(struct lg__window *window)
     if (!window->is_over)
         window->crashes = lg__capture_latest();
     window->is_over = true;
-    return !lg__capture_open_until(window->crashes);
+    return !lg__capture_open_until(window->crashes) && !lg__capture_repeats();
 }
 
 void lg__window_wake(lg_launch *launch)

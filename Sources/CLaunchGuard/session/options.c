@@ -39,6 +39,7 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
                                "\" nor be \"runs\"", LG_NAME_MAX);
     session->deadline_ms = options->deadline_ms;
     session->handler_ms = options->handler_ms;
+    session->keep_repeats = options->keep_repeats;
     session->hang_launching_ms = options->hang_launching_ms;
     session->hang_running_ms = options->hang_running_ms;
     session->sizes.ring_bytes = options->ring_bytes;

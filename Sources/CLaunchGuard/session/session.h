@@ -38,7 +38,7 @@ struct lg_session {
     bool forked; /* a preloaded one in a forked child */
     struct lg__cpu_look cpu; /* of the watch thread */
     _Atomic lg_protection protection;
-    uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture,
+    uint32_t deadline_ms, handler_ms, keep_repeats, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture,
         keep_command_line;
     struct lg__run_sizes sizes;
     uint64_t keep_bytes;

@@ -197,6 +197,7 @@ static lg_status install_capture(struct lg_session *session)
         .starting_tid = host->ledger.primary ? lg__os_tid() : 0,
         .deadline_ms = session->deadline_ms,
         .handler_ms = session->handler_ms,
+        .keep_repeats = session->keep_repeats,
         .leave_out = session->leave_out,
         .none = session->capture == LG_CAPTURE_NONE,
         .keep_first = session->keep_first,

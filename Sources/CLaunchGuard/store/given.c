@@ -30,6 +30,7 @@ static const struct lg__given_field options[] = {
     NUMBER(thread_limit, 64, 1, LG__THREADS_MAX),
     SET_OF(leave_out, "LG_LEAVE_OUT_*", 0, LG_LEAVE_OUT_MESSAGES | LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS),
     FLAG(keep_stderr),
+    FLAG(keep_repeats),
     NUMBER(handler_ms, 30000, 100, LG__GIVEN_HANDLER_MAX_MS),
     NUMBER(hang_launching_ms, 2000, 100, 3600000),
     NUMBER(hang_running_ms, 5000, 100, 3600000),

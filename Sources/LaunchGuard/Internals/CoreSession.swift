@@ -15,6 +15,7 @@ struct CoreSession: @unchecked Sendable {
         unsafe cOptions.size = UInt32(MemoryLayout<lg_options>.size)
         unsafe cOptions.deadline_ms = options.deadline
         unsafe cOptions.handler_ms = options.handlerDeadline
+        unsafe cOptions.keep_repeats = options.keepsRepeats ? 1 : 0
         unsafe cOptions.hang_launching_ms = options.hangLaunching
         unsafe cOptions.hang_running_ms = options.hangRunning
         unsafe cOptions.ring_bytes = options.ringBytes

@@ -8,6 +8,7 @@ struct StartOptions {
     let ringBytes: UInt32
     let deadline: UInt32
     let handlerDeadline: UInt32
+    let keepsRepeats: Bool
     let hangLaunching: UInt32
     let hangRunning: UInt32
     let keepRuns: UInt32
@@ -29,6 +30,7 @@ struct StartOptions {
         ringBytes = try number(configuration.ringBytes, "ringBytes", in: 4096...16_777_216)
         deadline = try number(configuration.deadline.milliseconds, "deadline in ms", in: 100...60_000)
         handlerDeadline = try number(configuration.handlerDeadline.milliseconds, "handlerDeadline in ms", in: 100...3_600_000)
+        keepsRepeats = configuration.keepsRepeats
         hangLaunching = try number(hang.launching.milliseconds, "hangThresholds.launching in ms", in: 100...3_600_000)
         hangRunning = try number(hang.running.milliseconds, "hangThresholds.running in ms", in: 100...3_600_000)
         keepRuns = try number(configuration.keepRuns, "keepRuns", in: 1...(.max))

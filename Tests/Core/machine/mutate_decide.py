@@ -31,10 +31,13 @@ OPERATORS = [
 
 EQUIVALENT = {
     ("for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 0; i <= count; i++)"): "what is after the last rung is zero, its series too",
-    ("return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;",
-     "return series && (wall >= series ? wall - series : series - wall) < LG__THROTTLE_NS;"): "where they are equal both differences are 0",
+    ("return last && (wall > last ? wall - last : last - wall) < LG__THROTTLE_NS;",
+     "return last && (wall >= last ? wall - last : last - wall) < LG__THROTTLE_NS;"): "where they are equal both differences are 0",
     ("return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns >= then_ns &&",
      "return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns > then_ns &&"): "0 ms are never enough",
+    ("if (chosen < count && context->rungs[chosen].flags & LG_REPAIR_DESTRUCTIVE && !is_begun(context, chosen))",
+     "if (chosen <= count && context->rungs[chosen].flags & LG_REPAIR_DESTRUCTIVE && !is_begun(context, chosen))"): "what is after the last rung is zero",
+    ("return a < b ? a : b;", "return a <= b ? a : b;"): "where they are equal it is the same",
     ("if (context->rung > context->rung_count)", "if (context->rung >= context->rung_count)"): "it becomes what it is",
     ("if (context->retry_runs > context->safe_retry_max)", "if (context->retry_runs >= context->safe_retry_max)"): "it becomes what it is",
     ("context->streak = context->repair_after ? context->repair_after - 1 : 0;",

@@ -133,7 +133,7 @@ static bool same_lists(const struct lg__ledger_context *r, const struct model *m
         SAME("flags of a rung", r->rungs[i].flags, real_flags(&m->rungs[i]));
     }
     if (m->rung_count < LG__RUNGS)
-        SAME("after the last rung", r->rungs[m->rung_count].attempts, 0);
+        SAME("after the last rung", r->rungs[m->rung_count].attempts + r->rungs[m->rung_count].fate, 0);
     for (uint32_t i = 0; same && i < m->suspect_count; i++) {
         SAME("key of a suspect", strcmp(r->suspects[i].key, m->suspects[i].key) != 0, 0);
         SAME("crashes of a suspect", r->suspects[i].crashes, m->suspects[i].crashes);
