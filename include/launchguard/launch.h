@@ -157,6 +157,14 @@ typedef struct lg_report_batch {
     const lg_report *const *reports;
 } lg_report_batch;
 
+/** The course of a launch whose repair neither answers nor ends. */
+typedef enum lg_overrun {
+    /** The launch goes on in safe mode. Its tasks run beside the repair. */
+    LG_OVERRUN_SAFE = 0,
+    /** The next attempt begins beside the repair that runs on. */
+    LG_OVERRUN_GO_ON = 1
+} lg_overrun;
+
 /** The course of a launch that begins. */
 typedef enum lg_decision {
     /** As docs/LAUNCH.md says. */
@@ -292,6 +300,13 @@ typedef struct lg_launch_options {
     uint32_t hold_ms;
     /** 1: repairs start by themselves. 0: each waits for lg_launch_repair(). Default 1. */
     uint32_t auto_repair;
+    /** Longest wait for a repair that has not answered within its timeout, in milliseconds, at most
+     *  86400000. The next attempt and the tasks wait meanwhile; lg_completion_wanted() tells the
+     *  repair that it is late. Default 10000. */
+    uint32_t repair_grace_ms;
+    /** The course when that wait is over, too, and the repair may run on: LG_OVERRUN_*. Default
+     *  LG_OVERRUN_SAFE. */
+    lg_overrun overrun;
     /** 1: where a task is suspect, the launch is first tried without it, before any repair. 0: the
      *  first repair takes the first turn. Safe mode leaves the task out all the same. Default 1. */
     uint32_t leave_out_suspects;
@@ -349,6 +364,7 @@ typedef struct lg_launch_options {
     X(count, LG_COUNT_DEFAULT)                                                                     \
     X(steady_ms, 60000)                                                                            \
     X(hold_ms, 120000)                                                                             \
+    X(repair_grace_ms, 10000)                                                                      \
     X(auto_repair, 1)                                                                              \
     X(leave_out_suspects, 1)                                                                       \
     X(safe_retry_runs, 2)                                                                          \
@@ -497,7 +513,7 @@ LG_API uint32_t lg_launch_streak(const lg_launch *launch);
 LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info);
 
 /** Answer a report, repair or give-up callback. The first answer counts. An answer after the
- *  timeout has no effect.
+ *  timeout has no effect but that the launch need not wait for the repair any more.
  *
  *  @param done     from the callback; NULL is ignored.
  *  @param outcome  LG_OK: repaired (or reported); any other value: failed.
@@ -506,6 +522,28 @@ LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret
  *  Durable: the outcome is stored before lg_launch_begin() goes on.
  */
 LG_API void lg_complete(lg_completion *done, lg_status outcome);
+
+/** Whether a repair is still wanted: the launch waits for its answer, and the program has not
+ *  announced its end. A repair that takes long asks between its steps:
+ *
+ *      for (int i = 0; i < files && lg_completion_wanted(done); i++)
+ *          rebuild(file[i]);
+ *      lg_complete(done, i == files ? LG_OK : LG_ERR_CANCELLED);
+ *
+ *  @param done  from the callback of the repair; NULL: not wanted.
+ *  @return 1: wanted; 0: the timeout has passed, lg_will_terminate() was called, or it is answered.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: as at the fork.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API int lg_completion_wanted(const lg_completion *done);
+
+/** Wait until lg_completion_wanted() is 0, for a thread that then interrupts the repair.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: returns at once.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API void lg_completion_wait_unwanted(const lg_completion *done);
 
 /** As lg_complete(), with the reason of a failure in words, for example "settings.db: no space".
  *  The reason becomes a breadcrumb of this run, in front of the one that names the attempt. The

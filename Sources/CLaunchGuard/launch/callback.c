@@ -8,12 +8,13 @@
 #include "os/os.h"
 #include "store/text.h"
 
-enum { PENDING, ANSWERED_OK, ANSWERED_FAILED, VOID, ABORTED };
+/* VOID: the time is over. LATE: and the answer came after it. */
+enum { PENDING, ANSWERED_OK, ANSWERED_FAILED, VOID, ABORTED, LATE };
 
 /* Never freed: an answer may come at any time from anywhere, and an executor may run its work late
  * or twice. There are few: attempts times rungs. */
 struct lg_completion {
-    _Atomic uint32_t state;  /* futex; leaves PENDING once */
+    _Atomic uint32_t state;  /* futex; leaves PENDING once, and VOID at most once */
     _Atomic uint32_t called;
     struct lg_completion *next; /* older one of the life */
     struct lg__life *life;
@@ -35,8 +36,26 @@ static void answer_once(lg_completion *done, uint32_t state)
 
 void lg_complete(lg_completion *done, lg_status outcome)
 {
-    if (done)
-        answer_once(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
+    uint32_t is_void = VOID;
+    if (!done)
+        return;
+    answer_once(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
+    if (atomic_compare_exchange_strong(&done->state, &is_void, LATE))
+        lg__os_futex_wake((const uint32_t *)&done->state);
+}
+
+int lg_completion_wanted(const lg_completion *done)
+{
+    if (!done || atomic_load(&done->state) != PENDING)
+        return 0;
+    const struct lg__state *state = done->life->launch->host->run.state;
+    return !atomic_load(&state->announced) && !atomic_load(&state->ended);
+}
+
+void lg_completion_wait_unwanted(const lg_completion *done)
+{
+    while (done && lg_completion_wanted(done))
+        lg__os_futex_wait((const uint32_t *)&done->state, PENDING, LG__LAUNCH_LOOK_NS);
 }
 
 /* In the log as a whole; of a repair also in the ledger. */
@@ -75,23 +94,38 @@ void lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     for (lg_completion *done = life->completions; done; done = done->next) {
         uint64_t end = atomic_load(&done->end_ns);
-        if (atomic_load(&done->state) != PENDING || end == LG__NO_TIMEOUT)
+        uint32_t state = atomic_load(&done->state);
+        if ((state != PENDING && state != VOID) || end == LG__NO_TIMEOUT)
             continue;
         end = end > passed_ns ? end - passed_ns : 0;
         atomic_store(&done->end_ns, end);
         if (end <= now)
             answer_once(done, VOID);
+        lg__os_futex_wake((const uint32_t *)&done->state);
     }
 }
 
-static void wait_for(lg_completion *done)
+/* Until the state is another. */
+static void wait_for(lg_completion *done, uint32_t state)
 {
     for (;;) {
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), end = atomic_load(&done->end_ns);
-        if (atomic_load(&done->state) != PENDING || now >= end || lg__launch_interrupted(done->life->launch))
+        if (atomic_load(&done->state) != state || now >= end || lg__launch_interrupted(done->life->launch))
             return;
-        lg__os_futex_wait((const uint32_t *)&done->state, PENDING, end - now < LG__LAUNCH_LOOK_NS ? end - now : LG__LAUNCH_LOOK_NS);
+        lg__os_futex_wait((const uint32_t *)&done->state, state, end - now < LG__LAUNCH_LOOK_NS ? end - now : LG__LAUNCH_LOOK_NS);
     }
+}
+
+/* A repair has not answered in its time. Nothing else of the launch runs beside it, unless its
+ * grace is over too. */
+static enum lg__answer give_grace(lg_completion *done)
+{
+    const uint64_t grace_ns = (uint64_t)done->life->launch->options.repair_grace_ms * 1000000u;
+    if (!atomic_load(&done->called))
+        return LG__ANSWER_TIMEOUT; /* and never will be */
+    atomic_store(&done->end_ns, lg__os_clock_ns(CLOCK_MONOTONIC) + grace_ns);
+    wait_for(done, VOID);
+    return atomic_load(&done->state) == VOID && lg__life_current(done->life) ? LG__ANSWER_OVERRUN : LG__ANSWER_TIMEOUT;
 }
 
 /* The report has its turn. false: the life is over, and nothing is reported. */
@@ -194,12 +228,13 @@ static enum lg__answer ask_program(struct lg__life *life, const lg_completion *w
     *done = *what;
     if (!call_for(life, done, timeout_ns))
         return LG__ANSWER_ABORTED;
-    wait_for(done);
+    wait_for(done, PENDING);
     answer_once(done, VOID); /* from here on another answer has no effect */
     switch (atomic_load(&done->state)) {
     case ANSWERED_OK: return LG__ANSWER_OK;
     case ANSWERED_FAILED: return LG__ANSWER_FAILED;
-    case VOID: return LG__ANSWER_TIMEOUT;
+    case VOID: return done->repair ? give_grace(done) : LG__ANSWER_TIMEOUT;
+    case LATE: return LG__ANSWER_TIMEOUT;
     default: return LG__ANSWER_ABORTED;
     }
 }

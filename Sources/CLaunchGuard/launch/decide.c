@@ -283,6 +283,13 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
     }
 }
 
+void lg__decide_overrun(struct lg__ledger_context *context)
+{
+    context->events |= LG_EVENT_REPAIR_FAILED;
+    lg__ladder_leave(context, LG__RUNG_TRIED);
+    go_safe(context);
+}
+
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_REFUSED;

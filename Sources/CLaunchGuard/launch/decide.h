@@ -72,6 +72,8 @@ void lg__decide_gave_up(struct lg__ledger_context *context);
 /* H1 to H9; each only from the phase that its row names. */
 void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, const struct lg__moment *now);
+/* H3a: the attempt has not ended in its grace, and may run on. */
+void lg__decide_overrun(struct lg__ledger_context *context);
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_skip(struct lg__ledger_context *context);
 void lg__decide_expired(struct lg__ledger_context *context);

@@ -97,26 +97,33 @@ static void account_launching(struct lg__ledger_context *context, enum weight we
     }
 }
 
-/* A4 to A6 */
-static bool account_repairing(struct lg__ledger_context *context, lg_end end)
+/* The attempt failed by this end. Where the launch holds nothing, tasks run beside the repair, and
+ * the end of one is none of the repair. */
+static bool fails_attempt(const struct lg__last_end *last)
 {
-    lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
-    switch (end) {
+    switch (last->end) {
     case LG_END_CRASH:
     case LG_END_HANG:
     case LG_END_OOM:
     case LG_END_UNKNOWN:
     case LG_END_KILLED:
-    case LG_END_EXIT:
-        return true;
-    default:
-        context->interruptions = lg__terms_one_more(context->interruptions);
-        if (context->interruptions < LG__INTERRUPTIONS_MAX)
-            lg__ladder_give_back(context);
-        else
-            context->interruptions = 0;
-        return end != LG_END_DEBUGGER;
+    case LG_END_EXIT: return !last->task;
+    default: return false;
     }
+}
+
+/* A4 to A6 */
+static bool account_repairing(struct lg__ledger_context *context, const struct lg__last_end *last)
+{
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
+    if (fails_attempt(last))
+        return true;
+    context->interruptions = lg__terms_one_more(context->interruptions);
+    if (context->interruptions < LG__INTERRUPTIONS_MAX)
+        lg__ladder_give_back(context);
+    else
+        context->interruptions = 0;
+    return last->end != LG_END_DEBUGGER;
 }
 
 static void suspect(struct lg__ledger_context *context, const char *key)
@@ -250,7 +257,7 @@ enum lg__account lg__ended_account(struct lg__ledger_context *context, const str
     if (counts)
         add_strikes(context, flags);
     switch (phase) {
-    case LG_PHASE_REPAIRING: counts = account_repairing(context, last->end); break;
+    case LG_PHASE_REPAIRING: counts = account_repairing(context, last); break;
     case LG_PHASE_HALTED:
         if (weight == COUNTED)
             add_to_streak(context, last);

@@ -99,7 +99,10 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
         return;
     lg__host_log(launch->host, answer == LG__ANSWER_OK ? LG_LEVEL_INFO : LG_LEVEL_ERROR, "launch %s: rung %u, repair \"%s\", attempt %u: %s",
                  launch->name, seen->rung, seen->rungs[seen->rung].name, seen->attempts,
-                 answer == LG__ANSWER_OK ? "repaired" : answer == LG__ANSWER_FAILED ? "failed" : "no answer in time");
+                 answer == LG__ANSWER_OK        ? "repaired"
+                 : answer == LG__ANSWER_FAILED  ? "failed"
+                 : answer == LG__ANSWER_TIMEOUT ? "no answer in time"
+                                                : "no answer in time, and it may run on");
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(life, context) {
         if (context->phase != LG_PHASE_REPAIRING)
@@ -113,7 +116,10 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
             atomic_store(&launch->state->repaired, 1);
             LG_FAULT_POINT("run: repaired");
         }
-        lg__decide_attempted(context, answer == LG__ANSWER_OK, &now);
+        if (answer == LG__ANSWER_OVERRUN && launch->options.overrun == LG_OVERRUN_SAFE)
+            lg__decide_overrun(context);
+        else
+            lg__decide_attempted(context, answer == LG__ANSWER_OK, &now);
         if (atomic_load(&launch->host->run.state->announced) || atomic_load(&launch->host->run.state->ended))
             lg__decide_terminating(context);
     }

@@ -159,7 +159,8 @@ uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_r
 struct lg__life;
 struct lg__rung;
 
-enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSWER_ABORTED };
+/* OVERRUN: a repair whose grace after the timeout is over, too, and which may run on. */
+enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSWER_OVERRUN, LG__ANSWER_ABORTED };
 
 #define LG__NO_TIMEOUT UINT64_MAX
 

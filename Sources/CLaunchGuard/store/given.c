@@ -55,6 +55,8 @@ static const struct lg__given_field launch_options[] = {
     RANGE(heartbeat_ms, 0, LG__GIVEN_DAY_MS),
     ONE_OF(hold, "LG_HOLD_*", 0, LG_HOLD_NONE),
     RANGE(hold_ms, 1, LG__GIVEN_DAY_MS),
+    RANGE(repair_grace_ms, 0, LG__GIVEN_DAY_MS),
+    ONE_OF(overrun, "LG_OVERRUN_*", 0, LG_OVERRUN_GO_ON),
     FLAG(auto_repair),
     FLAG(leave_out_suspects),
     RANGE(safe_retry_runs, 1, LG__GIVEN_RETRY_RUNS_MAX),

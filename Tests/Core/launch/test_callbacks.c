@@ -454,6 +454,8 @@ static void test_answers(void **state)
     lg_complete(NULL, LG_OK);
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.repair_after = 1;
+    options.repair_grace_ms = 0;
+    options.overrun = LG_OVERRUN_GO_ON;
     lg_launch *launch = simulated_launch(&options);
     lg_repair never = LG_REPAIR_INIT;
     never.name = "never";

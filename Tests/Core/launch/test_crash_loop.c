@@ -153,6 +153,8 @@ static void run_program(void *argument)
     options.finish = program->finish;
     options.on_report = on_report;
     options.on_status = on_status;
+    options.repair_grace_ms = 0;
+    options.overrun = LG_OVERRUN_GO_ON;
     lg_launch *launch;
     if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK)
         _exit(92);

@@ -194,7 +194,8 @@ static void test_attempts(void **state)
     /* Repairs that hang, and repairs that never answer. */
     for (int hangs = 0; hangs < 2; hangs++) {
         state_restore();
-        lives(LIFE(.in_small = hangs ? HANG : SILENT, .in_large = FAIL, .timeout_ms = SOON_MS, .after = FINISH), 0,
+        lives(LIFE(.in_small = hangs ? HANG : SILENT, .in_large = FAIL, .timeout_ms = SOON_MS, .options.repair_grace_ms = 0,
+                   .options.overrun = LG_OVERRUN_GO_ON, .after = FINISH), 0,
               HOLD_REPAIR "needs-repair;repairing;small;needs-repair;repairing;large;needs-repair;repairing;large;checking;a;b;normal;");
         assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     }

@@ -241,10 +241,10 @@ static bool new_ends(const struct model *m)
     return m->ends >= m->policy.report_after && m->ends > m->reported;
 }
 
-static bool account_repairing(struct model *m, enum model_end end)
+static bool account_repairing(struct model *m, enum model_end end, const char *task)
 {
     m->due = true;
-    switch (end) {
+    switch (task ? END_NONE : end) { /* the end of a task that ran beside it: A6 */
     case END_CRASH: /* A5 */
     case END_HANG:
     case END_OOM:
@@ -405,7 +405,7 @@ enum model_account model_account(struct model *m, const struct model_last *last)
     if (class != INNOCENT && last->task)
         blame(m, last->task);
     if (phase == REPAIRING)
-        return account_repairing(m, last->end) ? COUNTS : COUNTS_NOT;
+        return account_repairing(m, last->end, last->task) ? COUNTS : COUNTS_NOT;
 
     if (class == COUNTED) {
         if (m->streak == 0)
@@ -604,6 +604,12 @@ void model_attempted(struct model *m, bool ok, struct model_time now)
     m->repaired = now;
     m->mode = PROBATION;
     m->phase = m->rungs[m->rung].restart ? TERMINATING : LAUNCHING;
+}
+
+void model_overrun(struct model *m) /* H3a */
+{
+    climb_after(m, false);
+    go_safe(m);
 }
 
 void model_refuse(struct model *m, struct model_time now) /* H4 */

@@ -106,6 +106,7 @@ bool model_give_up(struct model *m);
 void model_gave_up(struct model *m);
 void model_attempt(struct model *m, struct model_time now);
 void model_attempted(struct model *m, bool ok, struct model_time now);
+void model_overrun(struct model *m);
 void model_refuse(struct model *m, struct model_time now);
 void model_skip(struct model *m);
 void model_expired(struct model *m);

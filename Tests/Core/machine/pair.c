@@ -222,7 +222,8 @@ bool pair_allows(const struct pair *pair, const struct pair_event *event)
     case SKIP: return phase == HELD;
     case EXPIRE: return phase == HELD || phase == HALTED;
     case DONE_OK:
-    case DONE_FAILED: return phase == REPAIRING;
+    case DONE_FAILED:
+    case OVERRUN: return phase == REPAIRING;
     case TRY: return phase == HALTED;
     case GIVE_UP: return phase == HALTED && !pair->model.giving_up;
     case GAVE_UP: return pair->model.giving_up;
@@ -303,6 +304,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     case ATTEMPT: lg__decide_attempt(r, &now), model_attempt(m, pair->now); break;
     case DONE_OK: lg__decide_attempted(r, true, &now), model_attempted(m, true, pair->now); break;
     case DONE_FAILED: lg__decide_attempted(r, false, &now), model_attempted(m, false, pair->now); break;
+    case OVERRUN: lg__decide_overrun(r), model_overrun(m); break;
     case REFUSE: lg__decide_refuse(r, &now), model_refuse(m, pair->now); break;
     case SKIP: lg__decide_skip(r), model_skip(m); break;
     case EXPIRE: lg__decide_expired(r), model_expired(m); break;
@@ -327,7 +329,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
 
 const char *event_text(const struct pair_event *event)
 {
-    static const char *const kinds[] = { "begin", "course", "told", "reported", "account", "attempt", "done(ok)", "done(failed)", "refuse", "skip", "expire", "try safe",
+    static const char *const kinds[] = { "begin", "course", "told", "reported", "account", "attempt", "done(ok)", "done(failed)", "overrun", "refuse", "skip", "expire", "try safe",
                                          "protect", "finish", "terminate", "leave out", "give up", "gave up", "pass", "reboot", "upgrade" };
     static const char *const ends[END_COUNT] = { "none", "clean", "terminated", "crash", "hang", "oom", "killed", "exit", "reboot", "upgrade",
                                                  "debugger", "unknown", "running" };

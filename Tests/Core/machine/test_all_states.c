@@ -100,7 +100,7 @@ static struct events events_of(const struct small_program *small)
         event(&events, (struct pair_event){ .kind = COURSE, .decided = decided });
         event(&events, (struct pair_event){ .kind = BEGIN, .decided = decided, .asks = decided == BY_RULE });
     }
-    static const enum pair_kind plain[] = { TOLD, REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, UPGRADE };
+    static const enum pair_kind plain[] = { TOLD, REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, OVERRUN, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, UPGRADE };
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         event(&events, (struct pair_event){ .kind = plain[i] });
     if (small->time) {

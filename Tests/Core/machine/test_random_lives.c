@@ -83,7 +83,7 @@ static struct pair_event random_pass(void)
 
 static struct pair_event random_event(void)
 {
-    static const enum pair_kind kinds[] = { BEGIN, BEGIN, BEGIN, BEGIN, COURSE, COURSE, TOLD, TOLD, REPORTED, REPORTED, ACCOUNT, ATTEMPT, ATTEMPT, ATTEMPT, DONE_OK, DONE_FAILED,
+    static const enum pair_kind kinds[] = { BEGIN, BEGIN, BEGIN, BEGIN, COURSE, COURSE, TOLD, TOLD, REPORTED, REPORTED, ACCOUNT, ATTEMPT, ATTEMPT, ATTEMPT, DONE_OK, DONE_FAILED, OVERRUN,
                                             REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, FINISH, TERMINATE, LEAVE_OUT, GIVE_UP, GAVE_UP, PASS, REBOOT };
     static const enum model_end often[] = { END_CRASH, END_CRASH, END_CLEAN, END_UNKNOWN, END_TERMINATED, END_EXIT, END_HANG };
     struct pair_event event = { .kind = ONE_OF(kinds) };
