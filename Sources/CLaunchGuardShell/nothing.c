@@ -165,6 +165,15 @@ void lg_complete(lg_completion *done, lg_status outcome)
 {
 }
 
+int lg_completion_wanted(const lg_completion *done)
+{
+    return 0;
+}
+
+void lg_completion_wait_unwanted(const lg_completion *done)
+{
+}
+
 void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
 {
 }

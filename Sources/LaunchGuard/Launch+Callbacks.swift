@@ -49,10 +49,11 @@ extension Launch {
     /// Add a repair, before ``begin()``. C: `lg_launch_add_repair()`.
     ///
     /// A repair that throws has failed. A repair that takes longer than its timeout has failed,
-    /// too, and its task is then cancelled: let the repair check for cancellation, because the next
-    /// attempt does not wait for it. A repair that is refused (a name that is empty, too long or
-    /// taken, a number out of range, more than 16 repairs) is never tried, and ``problem`` gives
-    /// the reason.
+    /// too, and its task is then cancelled, as it is when the program announces its end: let the
+    /// repair check for cancellation, because the next attempt and the tasks wait for it, at most
+    /// as long as ``LaunchPolicy/overrun`` says. A repair that is refused (a name that is empty,
+    /// too long or taken, a number out of range, more than 16 repairs) is never tried, and
+    /// ``problem`` gives the reason.
     ///
     /// - Parameters:
     ///   - name: 1 to 63 bytes, unique in its context.
@@ -74,8 +75,8 @@ extension Launch {
             let rung = try Rung(name: name, impact: impact, timeout: timeout, attempts: attempts, options: options)
             let number = hooks.add(repair: body)
             do throws(LaunchGuardError) {
-                try core.addRepair(rung) { [hooks, core] done in
-                    hooks.runRepair(name, number, done) { core.status }
+                try core.addRepair(rung) { [hooks] done in
+                    hooks.runRepair(name, number, done)
                 }
             } catch {
                 hooks.remove(number)

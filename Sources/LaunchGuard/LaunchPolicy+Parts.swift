@@ -1,4 +1,27 @@
 extension LaunchPolicy {
+    /// The conditions under which a launch goes on although a repair that has timed out has not
+    /// ended. Its task was cancelled by then.
+    public struct Overrun: Hashable, Sendable {
+        /// The course of a launch whose repair neither answers nor ends. C: `lg_overrun`.
+        public enum Course: Sendable, CaseIterable {
+            /// The launch goes on in safe mode. Its tasks run beside the repair.
+            case safeMode
+            /// The next attempt begins beside the repair that runs on.
+            case goOn
+        }
+
+        /// Longest wait for a repair that has not answered within its timeout, at most a day. The
+        /// next attempt and the tasks wait meanwhile. C: `repair_grace_ms`.
+        public var grace: Duration
+        /// The course when that wait is over, too, and the repair may run on. C: `overrun`.
+        public var course: Course
+
+        public init(grace: Duration = .seconds(10), course: Course = .safeMode) {
+            self.grace = grace
+            self.course = course
+        }
+    }
+
     /// Ends of a launch that count as a launch crash. C: `LG_COUNT_…`.
     public struct Count: OptionSet, Hashable, Sendable {
         /// The bits, as in C.

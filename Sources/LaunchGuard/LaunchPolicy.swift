@@ -32,6 +32,8 @@ public struct LaunchPolicy: Hashable, Sendable {
     /// first repair takes the first turn. Safe mode leaves the task out all the same. C:
     /// `leave_out_suspects`.
     public var leavesOutSuspects: Bool
+    /// The wait for a repair that has timed out, and the course after it.
+    public var overrun: Overrun
     /// The conditions under which safe mode is left and given up.
     public var safeMode: SafeMode
     /// The conditions under which the ladder starts at its lowest rung again after a repair.
@@ -61,6 +63,7 @@ public struct LaunchPolicy: Hashable, Sendable {
         holdDeadline: Duration = .seconds(120),
         repairsAutomatically: Bool = true,
         leavesOutSuspects: Bool = true,
+        overrun: Overrun = Overrun(),
         safeMode: SafeMode = SafeMode(),
         deescalation: Deescalation = Deescalation(),
         isSupervised: Bool = false,
@@ -76,6 +79,7 @@ public struct LaunchPolicy: Hashable, Sendable {
         self.holdDeadline = holdDeadline
         self.repairsAutomatically = repairsAutomatically
         self.leavesOutSuspects = leavesOutSuspects
+        self.overrun = overrun
         self.safeMode = safeMode
         self.deescalation = deescalation
         self.isSupervised = isSupervised

@@ -35,7 +35,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
             let cache = Cache()
-            let launch = try child.start().makeLaunch("main", reportAfter: 1)
+            let launch = try child.start().makeLaunch("main", reportAfter: 1, policy: .init(overrun: .init(grace: .zero, course: .goOn)))
             Self.blockThePool()
             launch.onReport { count, _ in child.note("report \(count)") }
             launch.addRepair("hanging", impact: 10, timeout: .milliseconds(500), attempts: 1) {
@@ -66,7 +66,7 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main", reportAfter: 9)
+            let launch = try child.start().makeLaunch("main", reportAfter: 9, policy: .init(overrun: .init(grace: .zero)))
             launch.addRepair("ask", impact: 10, timeout: .milliseconds(50), attempts: 1) { @MainActor in
                 try Task.checkCancellation()
                 child.note("asked")

@@ -89,7 +89,8 @@ import TestSupport
     @Test func aSuccessThatComesTooLateHasNoEffect() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
+        let launch = simulation.session.makeLaunch(
+            "main", repairAfter: 1, window: .zero, policy: .init(overrun: .init(grace: .zero, course: .goOn)))
         try await launch.begin().get()
         simulation.end(.crash)
         launch.addRepair("late", impact: 10, timeout: .milliseconds(300), attempts: 2) {

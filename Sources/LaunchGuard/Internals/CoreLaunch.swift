@@ -111,6 +111,9 @@ struct CoreCompletion: @unchecked Sendable {
 
     func answer(_ code: LaunchGuardError.Code) { unsafe lg_complete(pointer, lg_status(rawValue: code.rawValue)) }
 
+    /// Returns when the repair is answered, has timed out, or the program ends.
+    func waitUntilUnwanted() { unsafe lg_completion_wait_unwanted(pointer) }
+
     /// The reason goes into the log, and that of a repair into the ledger.
     func fail(_ reason: String) { unsafe lg_complete_text(pointer, LG_ERR_FAILED, reason) }
 }

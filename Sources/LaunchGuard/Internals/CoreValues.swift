@@ -21,6 +21,8 @@ extension lg_launch_options {
         unsafe hold_ms = options.holdDeadline
         unsafe auto_repair = options.repairsAutomatically ? 1 : 0
         unsafe leave_out_suspects = options.leavesOutSuspects ? 1 : 0
+        unsafe repair_grace_ms = options.repairGrace
+        unsafe overrun = options.overrun == .goOn ? LG_OVERRUN_GO_ON : LG_OVERRUN_SAFE
         unsafe safe_retry_runs = options.safeRetryRuns
         unsafe safe_crash_limit = options.safeCrashLimit
         unsafe deescalate_runs = options.deescalateRuns

@@ -25,7 +25,6 @@ final class LaunchHooks: Sendable {
     }
 
     private struct Running {
-        let isRepair: Bool
         let task: Task<Void, Never>
     }
 
@@ -125,12 +124,10 @@ final class LaunchHooks: Sendable {
         done.answer(run("give-up", body))
     }
 
-    /// One attempt. An earlier attempt that still runs has timed out. This attempt has timed out,
-    /// too, when no repair runs `now`.
-    func runRepair(_ name: String, _ number: Int, _ done: CoreCompletion, now: () -> Launch.Status) {
+    /// One attempt. Its task is cancelled when it is no longer wanted.
+    func runRepair(_ name: String, _ number: Int, _ done: CoreCompletion) {
         guard let body = state.withLock({ $0.repairs[number] }) else { return done.answer(.closed) }
-        for earlier in state.withLock({ $0.running.values.filter(\.isRepair) }) { earlier.task.cancel() }
-        done.answer(run("repair \"\(name)\"", repair: done, body, while: { now() == .repairing }))
+        done.answer(run("repair \"\(name)\"", repair: done, body))
     }
 
     func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", task: task, task.run) }
@@ -153,13 +150,8 @@ final class LaunchHooks: Sendable {
         _ = run("event \"\(event)\" of task \"\(task.key)\"") { try await body(event) }
     }
 
-    /// The status changed. When it is not "repairing" by now, the attempts that were there before
-    /// the look at it have timed out.
     func statusChanged(_ status: Launch.Status, of launch: CoreLaunch) {
-        let (attempts, context) = state.withLock { ($0.running.values.filter(\.isRepair), $0.context) }
-        if !attempts.isEmpty, launch.status != .repairing {
-            for attempt in attempts { attempt.task.cancel() }
-        }
+        let context = state.withLock { $0.context }
         if status == .needsRepair, isCancelled(context) { launch.goOn() }
         state.withLock { $0.status }?(status)
         statuses.publish(status)
@@ -249,7 +241,7 @@ final class LaunchHooks: Sendable {
     }
 
     private func run(
-        _ what: String, repair: CoreCompletion? = nil, task: LaunchTask? = nil, _ body: @escaping Body, while isWanted: () -> Bool = { true }
+        _ what: String, repair: CoreCompletion? = nil, task: LaunchTask? = nil, _ body: @escaping Body
     ) -> LaunchGuardError.Code {
         let (id, context) = state.withLock { state in
             state.started += 1
@@ -275,10 +267,14 @@ final class LaunchHooks: Sendable {
                 return .failed
             }
         } begin: { running in
-            state.withLock { $0.running[id] = Running(isRepair: repair != nil, task: running) }
-            // Read only now, so that every event that makes the task unwanted finds a task to
-            // cancel.
-            if isCancelled(context) || !isWanted() { running.cancel() }
+            state.withLock { $0.running[id] = Running(task: running) }
+            // Read only now, so that the event that makes the task unwanted finds a task to cancel.
+            if isCancelled(context) { running.cancel() }
+            guard let repair else { return }
+            startThread {
+                repair.waitUntilUnwanted()
+                running.cancel()
+            }
         }
     }
 }

@@ -62,6 +62,8 @@ struct LaunchOptions {
     let holdDeadline: UInt32
     let repairsAutomatically: Bool
     let leavesOutSuspects: Bool
+    let repairGrace: UInt32
+    let overrun: LaunchPolicy.Overrun.Course
     let safeRetryRuns: UInt32
     let safeCrashLimit: UInt32
     let deescalateRuns: UInt32
@@ -94,6 +96,8 @@ struct LaunchOptions {
         holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", in: 1...(.aDay))
         repairsAutomatically = policy.repairsAutomatically
         leavesOutSuspects = policy.leavesOutSuspects
+        repairGrace = try number(policy.overrun.grace.milliseconds, "overrun.grace in ms", in: 0...(.aDay))
+        overrun = policy.overrun.course
         safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", in: 1...8)
         safeCrashLimit = if let limit = policy.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", in: 1...(.max)) } else { 0 }
         deescalateRuns = if let runs = policy.deescalation.runs { try number(runs, "deescalation.runs", in: 1...(.max)) } else { 0 }
