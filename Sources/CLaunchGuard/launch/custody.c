@@ -4,6 +4,7 @@
 
 #include "capture/capture.h"
 #include "launch/internal.h"
+#include "launch/suspects.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/given.h"
@@ -95,9 +96,7 @@ static void note_omitted(struct lg__life *life, const char *key)
     LG__WITH_CONTEXT(life, context) {
         context->events |= LG_EVENT_OMITTED;
         /* a launch without the task says nothing about it */
-        for (uint32_t i = 0; i < context->suspect_count; i++)
-            if (strncmp(context->suspects[i].key, key, LG__NAME_BYTES) == 0)
-                context->suspects[i].left_out = 1;
+        lg__suspects_leave_out(context, key);
     }
     lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: task \"%s\" is left out by the program's configuration", launch->name, key);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "launch/internal.h"
+#include "launch/suspects.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 
@@ -37,22 +38,13 @@ void lg__hold_report(struct lg__life *life)
         lg__decide_reported(context);
 }
 
-/* The wish of the launch itself, which counts where the program has none. Under the launch's
- * lock. */
+/* The wish of the launch itself. Under the launch's lock. */
 static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledger_context *context)
 {
     const lg_launch_options *options = &life->launch->options;
-    const struct lg__ledger_rung *rung = &context->rungs[context->rung];
-    if (context->phase == LG_PHASE_HALTED)
-        return options->supervised || life->by_hand ? NO_WISH : WISH_TRY_SAFE;
-    if ((life->by_hand && !life->consented) || context->rung >= context->rung_count)
-        return NO_WISH;
-    if (rung->flags & LG__RUNG_BUILT_IN)
-        return WISH_REPAIR;
-    /* the consent covers all attempts of the rung in this launch, and no other rung */
-    if (rung->flags & LG_REPAIR_CONSENT)
-        return life->consented && context->attempts > 0 ? WISH_REPAIR : NO_WISH;
-    return options->auto_repair || life->consented ? WISH_REPAIR : NO_WISH;
+    const struct lg__hold_terms terms = { .auto_repair = options->auto_repair, .supervised = options->supervised, .by_hand = life->by_hand,
+                                          .consented = life->consented };
+    return lg__wish_own(context, &terms);
 }
 
 /* The program handles the signal, and it may do so after lg_launch_begin(). */
@@ -109,8 +101,7 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
             continue;
         if (answer == LG__ANSWER_OK && context->rung == 0 && lg__tasks_suspect(launch, context, life->left_out)) {
             context->events |= LG_EVENT_LEFT_OUT;
-            for (uint32_t i = 0; i < context->suspect_count; i++)
-                context->suspects[i].left_out = strcmp(context->suspects[i].key, life->left_out) == 0;
+            lg__suspects_leave_out(context, life->left_out);
         }
         if (answer == LG__ANSWER_OK) {
             atomic_store(&launch->state->repaired, 1);

@@ -3,6 +3,7 @@
 #define LG_LAUNCH_INTERNAL_H
 
 #include "launch/launch.h"
+#include "launch/wish.h"
 #include "launchguard/task.h"
 
 struct lg__rung {
@@ -25,9 +26,6 @@ struct lg__task {
     uint32_t protected_in; /* the hold in which its protect action was called; 0: in none */
     char event[LG__NAME_BYTES]; /* last life-cycle event that it has not got yet; "" for none */
 };
-
-/* The wish of the program for a launch that is held. */
-enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 
 #define LG__STATUSES 64
 

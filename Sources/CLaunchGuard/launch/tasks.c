@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "launch/internal.h"
+#include "launch/suspects.h"
 
 bool lg__tasks_good_key(const char *key)
 {
@@ -51,17 +52,9 @@ lg_status lg_launch_leave_out(lg_launch *launch, const char *key)
 
 /* ---- suspects ---- */
 
-static uint32_t crashes_of(const struct lg__ledger_context *context, const struct lg__task *task)
-{
-    for (uint32_t i = 0; i < context->suspect_count; i++)
-        if (strncmp(context->suspects[i].key, task->key, LG__NAME_BYTES) == 0)
-            return context->suspects[i].crashes;
-    return 0;
-}
-
 bool lg__tasks_is_suspect(const struct lg__ledger_context *context, const struct lg__task *task)
 {
-    return !(task->flags & LG_TASK_ESSENTIAL) && crashes_of(context, task) >= (task->flags & LG_TASK_SUSPECT ? 1u : 2u);
+    return lg__suspects_has(context, task->key, task->flags);
 }
 
 bool lg__tasks_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES])
@@ -69,7 +62,8 @@ bool lg__tasks_suspect(const lg_launch *launch, const struct lg__ledger_context 
     const struct lg__task *most = NULL;
     for (uint32_t i = 0; i < launch->task_count; i++) {
         const struct lg__task *task = &launch->tasks[i];
-        if (lg__tasks_is_suspect(context, task) && !lg__tasks_omits(launch, task->key) && (!most || crashes_of(context, task) > crashes_of(context, most)))
+        if (lg__tasks_is_suspect(context, task) && !lg__tasks_omits(launch, task->key) &&
+            (!most || lg__suspects_crashes(context, task->key) > lg__suspects_crashes(context, most->key)))
             most = task;
     }
     if (most)
