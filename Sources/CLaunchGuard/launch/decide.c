@@ -83,6 +83,7 @@ void lg__decide_reset(struct lg__ledger_context *context)
     fresh.crashes = context->crashes;
     fresh.repairs = context->repairs;
     fresh.reported_ordinal = context->reported_ordinal;
+    fresh.count = context->count; /* the next end may come before the next begin */
     fresh.flags = context->flags & LG__CONTEXT_BEGAN;
     *context = fresh;
 }
@@ -144,12 +145,13 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__mom
 {
     bool safe = context->mode == LG_LAUNCH_MODE_SAFE, trial = context->mode == LG_LAUNCH_MODE_TRIAL;
     bool needed = context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || lg__terms_unknown_is_enough(context);
-    bool halts = safe && context->safe_crash_limit && context->safe_crashes >= context->safe_crash_limit;
-    bool offers = halts && lg__ladder_choose(context, now);
+    uint32_t limit = context->safe_crash_limit ? context->safe_crash_limit : LG__SAFE_CRASHES_ENOUGH;
+    bool enough = safe && context->safe_crashes >= limit, offers = enough && lg__ladder_choose(context, now);
     if (!offers)
         go_on(context);
-    if (halts && !offers) {
+    if (enough && !offers)
         lg__ladder_foot(context);
+    if (enough && !offers && context->safe_crash_limit) {
         context->phase = LG_PHASE_HALTED;
         context->events |= LG_EVENT_HALTED;
     } else if (offers || (!safe && !trial && needed)) {

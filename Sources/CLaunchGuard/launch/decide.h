@@ -21,6 +21,8 @@
 #define LG__QUITS_ENOUGH 3u
 /* Times that a program is terminated in the same task before that is evidence against the task. */
 #define LG__STOPS_ENOUGH 3u
+/* Crashes in safe mode after which a repair is offered where nothing halts the launch. */
+#define LG__SAFE_CRASHES_ENOUGH 2u
 #define LG__THROTTLE_NS (UINT64_C(86400) * 1000000000u)
 
 /* A moment, by the clocks that are compared between runs. */

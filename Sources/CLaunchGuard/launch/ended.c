@@ -42,10 +42,12 @@ static void repair_did_not_help(struct lg__ledger_context *context)
 }
 
 /* The next start offers what was not tried, and goes safe where there is nothing. */
-static void trial_failed(struct lg__ledger_context *context)
+static void trial_failed(struct lg__ledger_context *context, enum weight weight)
 {
     context->mode = LG_LAUNCH_MODE_NORMAL;
     lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
+    if (weight == UNEXPLAINED)
+        lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
     context->good_runs = 0;
     lg__terms_forget_unknown(context);
     lg__terms_retry_later(context);
@@ -87,7 +89,7 @@ static void account_launching(struct lg__ledger_context *context, enum weight we
         return;
     switch (context->mode) {
     case LG_LAUNCH_MODE_PROBATION: repair_did_not_help(context); break;
-    case LG_LAUNCH_MODE_TRIAL: trial_failed(context); break;
+    case LG_LAUNCH_MODE_TRIAL: trial_failed(context, weight); break;
     case LG_LAUNCH_MODE_SAFE:
         safe_crashed(context);
         if (weight == UNEXPLAINED)
@@ -166,14 +168,6 @@ static void account_unsteady(struct lg__ledger_context *context)
     }
 }
 
-static bool left_out(const struct lg__ledger_context *context)
-{
-    for (uint32_t i = 0; i < context->suspect_count; i++)
-        if (context->suspects[i].left_out)
-            return true;
-    return false;
-}
-
 static void forget_unsteady(struct lg__ledger_context *context)
 {
     context->unsteady = 0;
@@ -186,7 +180,7 @@ static void account_steady(struct lg__ledger_context *context)
 {
     if (context->mode != LG_LAUNCH_MODE_NORMAL)
         context->safe_crashes = 0;
-    else if (context->unsteady && !left_out(context))
+    else if (context->unsteady && !lg__terms_left_out(context))
         forget_unsteady(context);
 }
 
@@ -268,7 +262,7 @@ enum lg__account lg__ended_account(struct lg__ledger_context *context, const str
             add_to_streak(context, last);
         if (weight != INNOCENT && !reporting) /* a report has strikes of its own */
             context->held_deaths = lg__terms_one_more(context->held_deaths);
-        if (last->end == LG_END_CLEAN || last->end == LG_END_TERMINATED)
+        if (last->end == LG_END_CLEAN || last->end == LG_END_TERMINATED || last->end == LG_END_REBOOT)
             context->skips = lg__terms_one_more(context->skips); /* as F5 */
         break;
     default:

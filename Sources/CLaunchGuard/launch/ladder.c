@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "launch/terms.h"
 #include "launchguard/repair.h"
 
 /* A repair that became another rung is throttled all the same, and was tried all the same. */
@@ -65,10 +66,10 @@ void lg__ladder_good(struct lg__ledger_context *context, bool repaired)
     /* A launch without the task shows nothing; nor does one after others that were finished and
      * crashed soon. */
     struct lg__ledger_rung *rung = repaired && context->rung < context->rung_count ? &context->rungs[context->rung] : NULL;
-    bool built_in = rung && rung->flags & LG__RUNG_BUILT_IN;
-    if (rung && (built_in || context->unsteady))
+    bool partial = rung && rung->flags & LG__RUNG_BUILT_IN && lg__terms_left_out(context);
+    if (rung && (partial || context->unsteady))
         rung->fate = LG__RUNG_TRIED;
-    if (!built_in && !context->unsteady)
+    if (!context->unsteady && !partial)
         lg__ladder_offer_all(context);
 }
 

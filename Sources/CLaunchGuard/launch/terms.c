@@ -38,3 +38,11 @@ void lg__terms_retry_later(struct lg__ledger_context *context)
     uint32_t most = context->safe_retry_max;
     context->retry_runs = context->retry_runs > most / 2 ? most : 2 * context->retry_runs;
 }
+
+bool lg__terms_left_out(const struct lg__ledger_context *context)
+{
+    for (uint32_t i = 0; i < context->suspect_count; i++)
+        if (context->suspects[i].left_out)
+            return true;
+    return false;
+}

@@ -19,6 +19,9 @@ void lg__terms_forget_unknown(struct lg__ledger_context *context);
 /* The unexplained deaths have reached unknown_after, and it is not 0. */
 bool lg__terms_unknown_is_enough(const struct lg__ledger_context *context);
 
+/* A task was left out of this launch. */
+bool lg__terms_left_out(const struct lg__ledger_context *context);
+
 /* Twice as many good launches in safe mode before the next trial. */
 void lg__terms_retry_later(struct lg__ledger_context *context);
 

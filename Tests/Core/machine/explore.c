@@ -102,7 +102,7 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     key.unknown = cut(m->unknown, policy->unknown_after);
     key.attempts = m->attempts;
     key.good_runs = m->good_runs;
-    key.safe_crashes = cut(m->safe_crashes, policy->safe_crash_limit);
+    key.safe_crashes = cut(m->safe_crashes, policy->safe_crash_limit ? policy->safe_crash_limit : 2);
     key.retry_runs = m->retry_runs;
     key.quiet = cut(m->quiet, policy->deescalate_runs);
     key.locked = (watch->reported & ((UINT64_C(1) << top) - 1)) | (watch->reported >> (m->ends & 63) & 1) << 63;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { INTERRUPTIONS_MAX = 3, SKIPS_MAX = 2, HELD_DEATHS_MAX = 2, REPORT_STRIKES_MAX = 2, DECIDE_STRIKES_MAX = 2,
-       GIVE_UP_STRIKES_MAX = 2, QUITS_ENOUGH = 3, STOPS_ENOUGH = 3 };
+       GIVE_UP_STRIKES_MAX = 2, QUITS_ENOUGH = 3, STOPS_ENOUGH = 3, SAFE_CRASHES_ENOUGH = 2 };
 static const uint64_t day = 86400ull * 1000 * 1000 * 1000, millisecond = 1000 * 1000;
 
 enum class { COUNTED, UNEXPLAINED, INNOCENT };
@@ -155,6 +155,14 @@ static void offer_all(struct model *m)
         m->rungs[i].tried = m->rungs[i].refused = false;
 }
 
+static bool is_partial(const struct model *m)
+{
+    for (uint32_t i = 0; i < m->suspect_count; i++)
+        if (m->suspects[i].left_out)
+            return true;
+    return false;
+}
+
 static void clear(struct model *m)
 {
     forget_streak(m);
@@ -164,7 +172,7 @@ static void clear(struct model *m)
     m->due = m->unexplained = false;
     /* A launch from which the built-in rung left a task out is no good one for the ladder. */
     struct model_rung *rung = m->mode == PROBATION && m->rung < m->rung_count ? &m->rungs[m->rung] : NULL;
-    if (rung && (rung->built_in || m->unsteady > 0)) {
+    if (rung && ((rung->built_in && is_partial(m)) || m->unsteady > 0)) {
         rung->tried = true;
         rung->refused = false;
         return;
@@ -286,8 +294,10 @@ static void account_launching(struct model *m, enum class class, enum model_end 
             probation_failed(m);
         break;
     case TRIAL: /* A16, A17 */
-        if (counted || again || unknown_is_enough(m))
+        if (counted || again || unknown_is_enough(m)) {
             trial_failed(m);
+            m->unexplained = !counted;
+        }
         break;
     case SAFE: /* A18, A19 */
         if (counted || again || unknown_is_enough(m)) {
@@ -310,7 +320,7 @@ static void account_dead(struct model *m, enum model_phase phase, enum class cla
             more(&m->streak);
         if (class != INNOCENT && !reporting)
             more(&m->held_deaths);
-        if (class == INNOCENT && (end == END_CLEAN || end == END_TERMINATED))
+        if (class == INNOCENT && (end == END_CLEAN || end == END_TERMINATED || end == END_REBOOT))
             more(&m->skips);
         break;
     case HALTED: /* A10, A11 */
@@ -427,7 +437,13 @@ enum model_account model_upgrade(struct model *m, const struct model_last *last)
 {
     const enum model_account account = model_account(m, last);
     const struct model totals = { .launches = m->launches, .crashes = m->crashes, .repairs = m->repairs, .late = is_news(m) || m->owes };
+    const struct model_policy old = m->policy;
     *m = totals;
+    m->policy.count_crash = old.count_crash;
+    m->policy.count_hang = old.count_hang;
+    m->policy.count_oom = old.count_oom;
+    m->policy.count_exit = old.count_exit;
+    m->policy.count_sigpipe = old.count_sigpipe;
     return account;
 }
 
@@ -464,11 +480,12 @@ static void by_rule(struct model *m, struct model_time now)
 {
     if (m->mode == SAFE) {
         m->phase = LAUNCHING; /* B7 */
-        if (m->policy.safe_crash_limit == 0 || m->safe_crashes < m->policy.safe_crash_limit)
+        const uint32_t limit = m->policy.safe_crash_limit;
+        if (m->safe_crashes < (limit ? limit : SAFE_CRASHES_ENOUGH))
             return;
         if (!look_for_a_rung(m, now)) { /* B6 */
             m->rung = m->attempts = m->interruptions = 0;
-            m->phase = HALTED;
+            m->phase = limit ? HALTED : LAUNCHING;
             return;
         }
         /* else as B10 and B11 */

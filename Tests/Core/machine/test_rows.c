@@ -299,18 +299,83 @@ static void test_reset_keeps_the_name(void **state)
     strcpy(context.name, "player");
     context.reported_ordinal = 7;
     lg__decide_reset(&context);
-    const struct lg__ledger_context fresh = { .name = "player", .launches = 3, .crashes = 2, .reported_ordinal = 7 };
+    const struct lg__ledger_context fresh = { .name = "player", .launches = 3, .crashes = 2, .reported_ordinal = 7, .count = LG_COUNT_DEFAULT };
     assert_memory_equal(&context, &fresh, sizeof fresh);
+}
+
+/* A new version that dies before its first begin is counted too. */
+static void test_early_after_an_upgrade(void **state)
+{
+    (void)state;
+    struct lg__ledger_context context = { .streak = 0 };
+    begin(&context);
+    context.flags |= LG__CONTEXT_BEGAN;
+    lg__ended_upgrade(&context, &(struct lg__last_end){ .end = LG_END_CLEAN });
+    const struct lg__last_end early = { .end = LG_END_CRASH, .signal = 11, .early = true };
+    assert_int_equal(lg__ended_account(&context, &early), LG__ACCOUNT_COUNTS);
+    assert_int_equal(context.streak, 1);
+}
+
+/* A power cut at each dialogue: a hold is not for ever. */
+static void test_power_cuts_while_held(void **state)
+{
+    (void)state;
+    struct lg__ledger_context context = crashed_twice();
+    for (unsigned i = 0; i < LG__SKIPS_MAX + 1; i++) {
+        assert_int_equal(context.phase, LG_PHASE_HELD);
+        lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_REBOOT });
+        begin(&context);
+    }
+    assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);
+}
+
+/* Without a limit nothing halts, and what was not tried is offered all the same. */
+static void test_safe_mode_without_a_limit(void **state)
+{
+    (void)state;
+    policy.safe_crash_limit = 0;
+    struct lg__ledger_context context = crashed_twice();
+    lg__decide_expired(&context);
+    for (unsigned i = 0; i < LG__SAFE_CRASHES_ENOUGH; i++) {
+        assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);
+        crash(&context, NULL);
+        begin(&context);
+    }
+    assert_int_equal(context.phase, LG_PHASE_HELD);
+}
+
+/* The built-in rung may be tried again after a launch in which every task ran. */
+static void test_a_whole_launch_forgets_the_built_in_rung(void **state)
+{
+    (void)state;
+    policy.skippable = true;
+    struct lg__ledger_context context = { .streak = 0 };
+    for (int i = 0; i < 2; i++) {
+        begin(&context);
+        crash(&context, "maps");
+    }
+    begin(&context);
+    assert_int_equal(context.rung, 0);
+    lg__decide_attempt(&context, &now);
+    lg__decide_attempted(&context, true, &now);
+    context.suspects[0].left_out = 1;
+    lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_CLEAN }); /* the user quits */
+    begin(&context);
+    assert_int_equal(context.mode, LG_LAUNCH_MODE_PROBATION);
+    lg__decide_finished(&context);
+    assert_int_equal(context.rungs[0].fate, LG__RUNG_UNTRIED);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_usual_story),        cmocka_unit_test(test_answers_are_noted), cmocka_unit_test(test_throttled),
-        cmocka_unit_test(test_protected),            cmocka_unit_test(test_safe_mode),         cmocka_unit_test(test_phases_without_a_row),
-        cmocka_unit_test(test_nine_suspects),        cmocka_unit_test(test_a_key_that_is_too_long),
-        cmocka_unit_test(test_reset_keeps_the_name), cmocka_unit_test(test_no_rung),
-        cmocka_unit_test(test_decisions),            cmocka_unit_test(test_terminated_in_between),
+        cmocka_unit_test_setup(test_a_usual_story, set_up),        cmocka_unit_test_setup(test_answers_are_noted, set_up), cmocka_unit_test_setup(test_throttled, set_up),
+        cmocka_unit_test_setup(test_protected, set_up),            cmocka_unit_test_setup(test_safe_mode, set_up),         cmocka_unit_test_setup(test_phases_without_a_row, set_up),
+        cmocka_unit_test_setup(test_nine_suspects, set_up),        cmocka_unit_test_setup(test_a_key_that_is_too_long, set_up),
+        cmocka_unit_test_setup(test_reset_keeps_the_name, set_up), cmocka_unit_test_setup(test_no_rung, set_up),
+        cmocka_unit_test_setup(test_decisions, set_up),            cmocka_unit_test_setup(test_terminated_in_between, set_up),
+        cmocka_unit_test_setup(test_early_after_an_upgrade, set_up), cmocka_unit_test_setup(test_power_cuts_while_held, set_up),
+        cmocka_unit_test_setup(test_safe_mode_without_a_limit, set_up), cmocka_unit_test_setup(test_a_whole_launch_forgets_the_built_in_rung, set_up),
     };
-    return cmocka_run_group_tests_name("rows", tests, set_up, NULL);
+    return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
 }
