@@ -72,8 +72,8 @@ LG_API lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair
  *  attempts of the repair in this launch and the rungs after it, except those with
  *  LG_REPAIR_CONSENT.
  *
- *  @return LG_OK, also when a repair runs already; LG_ERR_STATE when no repair is needed;
- *          LG_ERR_ARGUMENT.
+ *  @return LG_OK, also when a repair runs already; LG_ERR_STATE when no repair is needed, or
+ *          another answer came first; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: the attempt is stored before it begins.
@@ -82,7 +82,9 @@ LG_API lg_status lg_launch_repair(lg_launch *launch);
 
 /** Refuse the repair for which a held launch waits: go to the next rung.
  *
- *  @return as lg_launch_repair(); LG_ERR_STATE also while a repair runs.
+ *  @return as lg_launch_repair(); LG_ERR_STATE also while a repair runs, and where another answer
+ *          came first: of lg_launch_repair(), lg_launch_refuse() and lg_launch_skip() at the same
+ *          time one wins, and the others have no effect.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: stored before the launch goes on.

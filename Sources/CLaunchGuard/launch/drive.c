@@ -226,7 +226,8 @@ lg_status lg_launch_begin(lg_launch *launch)
     }
     bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
     /* This may be the executor's thread: a wait for the executor would never end here. */
-    bool leaves = held || (context.flags & LG__CONTEXT_REPORTING) || launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
+    bool reports = context.flags & LG__CONTEXT_REPORTING && launch->options.on_report;
+    bool leaves = held || reports || launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
     if (leaves && launch->options.hold == LG_HOLD_CUSTODY && lg__callback_detach(drive_on_thread, life, false))
         return LG_OK;
     if (held && launch->options.hold == LG_HOLD_NONE) {

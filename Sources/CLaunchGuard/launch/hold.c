@@ -218,7 +218,7 @@ static lg_status set_wish(lg_launch *launch, enum lg__wish wish, lg_phase in, bo
         return LG_ERR_STATE;
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
-    bool possible = phase == in && launch->life;
+    bool possible = phase == in && launch->life && (launch->life->wish == NO_WISH || launch->life->wish == wish);
     if (possible) {
         launch->life->wish = wish;
         pthread_cond_broadcast(&launch->changed);

@@ -2,7 +2,9 @@
  * order, and what the next start does. */
 #include "scripted_life.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -448,6 +450,78 @@ static void test_custody_and_none(void **state)
     assert_int_equal(stored().repairs, 1);
 }
 
+static pthread_t caller;
+
+static lg_status tell_thread(void *user)
+{
+    (void)user;
+    tell("%s", pthread_equal(pthread_self(), caller) ? "here" : "elsewhere");
+    return LG_OK;
+}
+
+static void add_teller(lg_launch *launch)
+{
+    lg_task task = LG_TASK_INIT;
+    caller = pthread_self();
+    task.key = "teller";
+    task.run = tell_thread;
+    lg_launch_add_task(launch, &task);
+}
+
+/* In custody the tasks leave the caller's thread only where the launch is held, or reports. */
+static void test_custody_stays_here(void **state)
+{
+    (void)state;
+#define STAYS .options.hold = LG_HOLD_CUSTODY, .options.on_status = NULL, .before = add_teller, .then = waits
+    lives(LIFE(STAYS, .options.on_report = NULL, .after = CRASH), SEGV, "a;b;here;wait ok;");
+    lives(LIFE(STAYS, .options.on_report = NULL, .after = CRASH), SEGV, "a;b;here;wait ok;"); /* news, and nobody asks */
+    lives(LIFE(STAYS, .options.on_report = NULL, .after = FINISH), 0, "protect a;protect b;small;a;b;elsewhere;wait ok;");
+}
+
+/* ---- answers that come at the same time ---- */
+
+static atomic_uint answers, wins;
+
+static void *answer_somehow(void *launch)
+{
+    static lg_status (*const ways[])(lg_launch *) = { lg_launch_repair, lg_launch_refuse, lg_launch_skip };
+    const unsigned way = atomic_fetch_add(&answers, 1);
+    wait_until(atomic_load(&answers) >= 3);
+    if (ways[way](launch) == LG_OK)
+        atomic_fetch_add(&wins, 1);
+    return NULL;
+}
+
+static void answer_at_once(lg_launch *launch)
+{
+    pthread_t threads[3];
+    await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, answer_somehow, launch);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    lg_launch_wait(launch, UINT32_MAX);
+    tell("%u wins", atomic_load(&wins));
+}
+
+/* A refusal leads to the next rung, which another answer may be for. */
+static void test_one_answer_wins(void **state)
+{
+    (void)state;
+    crash_times(2);
+    state_save();
+    for (int i = 0; i < 8; i++) {
+        state_restore();
+        lives_somehow(LIFE(.options.hold = LG_HOLD_CUSTODY, .options.auto_repair = 0, .options.on_report = NULL, .options.on_status = NULL,
+                           .options.hold_ms = 500, .in_small = FAIL, .in_large = FAIL, .then = answer_at_once), 0);
+        const struct lg__ledger_context got = stored();
+        const unsigned acted = !!(got.events & LG_EVENT_REFUSED) + !!(got.events & LG_EVENT_SKIPPED) + !!(got.events & LG_EVENT_REPAIR_FAILED);
+        char expected[16];
+        snprintf(expected, sizeof expected, "%u wins;", acted);
+        assert_non_null(strstr(story, expected));
+    }
+}
+
 /* ---- every kind of death, at every place of every mode ---- */
 
 static const struct place {
@@ -579,7 +653,7 @@ int main(void)
         WITH_LIFE(test_safe_mode_and_trial),
         WITH_LIFE(test_halted),            WITH_LIFE(test_throttle), WITH_LIFE(test_deescalation),
         WITH_LIFE(test_shadow),            WITH_LIFE(test_kill_switch), WITH_LIFE(test_restart),
-        WITH_LIFE(test_custody_and_none),  WITH_LIFE(test_every_death), WITH_LIFE(test_mark_before_the_tasks),
+        WITH_LIFE(test_custody_and_none),  WITH_LIFE(test_custody_stays_here), WITH_LIFE(test_one_answer_wins), WITH_LIFE(test_every_death), WITH_LIFE(test_mark_before_the_tasks),
     };
     return cmocka_run_group_tests_name("phases", tests, NULL, NULL);
 }
