@@ -25,6 +25,7 @@ final class LaunchHooks: Sendable {
     }
 
     private struct Running {
+        let isRepair: Bool
         let task: Task<Void, Never>
     }
 
@@ -124,7 +125,7 @@ final class LaunchHooks: Sendable {
         done.answer(run("give-up", body))
     }
 
-    /// One attempt. Its task is cancelled when it is no longer wanted.
+    /// One attempt. Its task is cancelled when it is no longer wanted, and the launch waits for it.
     func runRepair(_ name: String, _ number: Int, _ done: CoreCompletion) {
         guard let body = state.withLock({ $0.repairs[number] }) else { return done.answer(.closed) }
         done.answer(run("repair \"\(name)\"", repair: done, body))
@@ -150,8 +151,14 @@ final class LaunchHooks: Sendable {
         _ = run("event \"\(event)\" of task \"\(task.key)\"") { try await body(event) }
     }
 
+    /// The status changed. When it is not "repairing" by now, the attempts that were there before
+    /// the look at it are over, also those that run on after their grace: they are cancelled before
+    /// the launch goes on.
     func statusChanged(_ status: Launch.Status, of launch: CoreLaunch) {
-        let context = state.withLock { $0.context }
+        let (attempts, context) = state.withLock { ($0.running.values.filter(\.isRepair), $0.context) }
+        if !attempts.isEmpty, launch.status != .repairing {
+            for attempt in attempts { attempt.task.cancel() }
+        }
         if status == .needsRepair, isCancelled(context) { launch.goOn() }
         state.withLock { $0.status }?(status)
         statuses.publish(status)
@@ -267,7 +274,7 @@ final class LaunchHooks: Sendable {
                 return .failed
             }
         } begin: { running in
-            state.withLock { $0.running[id] = Running(task: running) }
+            state.withLock { $0.running[id] = Running(isRepair: repair != nil, task: running) }
             // Read only now, so that the event that makes the task unwanted finds a task to cancel.
             if isCancelled(context) { running.cancel() }
             guard let repair else { return }

@@ -40,6 +40,8 @@ EQUIVALENT = {
     ("return a < b ? a : b;", "return a <= b ? a : b;"): "where they are equal it is the same",
     ("if (context->rung > context->rung_count)", "if (context->rung >= context->rung_count)"): "it becomes what it is",
     ("if (context->retry_runs > context->safe_retry_max)", "if (context->retry_runs >= context->safe_retry_max)"): "it becomes what it is",
+    ("const uint32_t most = context->repair_after ? context->repair_after - 1 : 0;",
+     "const uint32_t most = context->repair_after ? context->repair_after - 1 : 1;"): "begin has taken over a policy, where it is at least 1",
     ("context->streak = context->repair_after ? context->repair_after - 1 : 0;",
      "context->streak = context->repair_after ? context->repair_after - 1 : 1;"): "begin has taken over a policy, where it is at least 1",
 }
