@@ -825,7 +825,7 @@ static void look_at_holds(struct world *w)
 
 /* ---- time ---- */
 
-static void pass_time(struct world *w)
+static void time_passes(struct world *w)
 {
     const struct start *start = w->start;
     const uint64_t gap = start->gap_s * SECOND_NS;
@@ -892,7 +892,7 @@ enum broken live(const struct life *life, struct figures *figures, struct trace 
     unsigned i = 0;
     for (; i < life->start_count && w->broken == WHOLE; i++) {
         w->start = &life->starts[i];
-        pass_time(w);
+        time_passes(w);
         w->fresh = true;
         account(w);
         begin_bug(w);

@@ -474,7 +474,8 @@ static void test_custody_stays_here(void **state)
     (void)state;
 #define STAYS .options.hold = LG_HOLD_CUSTODY, .options.on_status = NULL, .before = add_teller, .then = waits
     lives(LIFE(STAYS, .options.on_report = NULL, .after = CRASH), SEGV, "a;b;here;wait ok;");
-    lives(LIFE(STAYS, .options.on_report = NULL, .after = CRASH), SEGV, "a;b;here;wait ok;"); /* news, and nobody asks */
+    /* news, and nobody asks */
+    lives(LIFE(STAYS, .options.on_report = NULL, .after = CRASH), SEGV, "a;b;here;wait ok;");
     lives(LIFE(STAYS, .options.on_report = NULL, .after = FINISH), 0, "protect a;protect b;small;a;b;elsewhere;wait ok;");
 }
 
