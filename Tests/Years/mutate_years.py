@@ -49,7 +49,7 @@ MUTANTS = [
     ("a crash in on_decide has strikes", "ended.c", "context->decide_strikes = lg__terms_one_more(context->decide_strikes);", ";"),
     ("a crash in on_give_up has strikes", "ended.c", "context->give_up_strikes = lg__terms_one_more(context->give_up_strikes);", ";"),
     ("a repair that is interrupted uses its attempts up", "ended.c", "context->interruptions < LG__INTERRUPTIONS_MAX", "true"),
-    ("the death of a repair uses its attempt up", "ended.c", "    case LG_END_KILLED:\n    case LG_END_EXIT:\n        return true;", "    case LG_END_KILLED:\n    case LG_END_EXIT:\n        lg__ladder_give_back(context);\n        return true;"),
+    ("the death of a repair uses its attempt up", "ended.c", "    if (fails_attempt(last))\n        return true;", "    if (fails_attempt(last)) {\n        lg__ladder_give_back(context);\n        return true;\n    }"),
 ]
 
 
