@@ -84,7 +84,6 @@ void lg__decide_reset(struct lg__ledger_context *context)
     fresh.repairs = context->repairs;
     fresh.reported_ordinal = context->reported_ordinal;
     fresh.count = context->count; /* the next end may come before the next begin */
-    fresh.flags = context->flags & LG__CONTEXT_BEGAN;
     *context = fresh;
 }
 

@@ -284,7 +284,9 @@ enum lg__account lg__ended_upgrade(struct lg__ledger_context *context, const str
 {
     enum lg__account account = lg__ended_account(context, last);
     bool untold = lg__terms_report_is_news(context) || (context->flags & LG__CONTEXT_OWES);
+    const uint32_t began = context->flags & LG__CONTEXT_BEGAN;
     lg__decide_reset(context);
     lg__terms_set_flag(context, LG__CONTEXT_LATE, untold);
+    lg__terms_set_flag(context, began, true);
     return account;
 }

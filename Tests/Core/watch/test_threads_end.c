@@ -224,6 +224,12 @@ static lg_status aborts(void *user)
     abort();
 }
 
+static void reports(const lg_report_batch *batch, lg_completion *done, void *user)
+{
+    (void)batch, (void)user;
+    lg_complete(done, LG_OK);
+}
+
 enum { ON_STATUS, IN_LAUNCH, IN_TASK };
 
 static void body_aborts(void *argument)
@@ -235,6 +241,7 @@ static void body_aborts(void *argument)
     session = start_session();
     options.window_ms = where == ON_STATUS ? 50 : 86400000;
     options.on_status = where == ON_STATUS ? aborts_when_normal : NULL;
+    options.on_report = reports;
     options.hold = LG_HOLD_CUSTODY; /* with a report to make, the tasks run on a thread of ours */
     task.key = "task";
     task.run = aborts;
