@@ -29,7 +29,7 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     public var interruptions: Int
     /// Number of times that the repair was put off.
     public var skips: Int
-    /// Finished launches in safe mode in a row.
+    /// Finished launches of this time in safe mode.
     public var goodRuns: Int
     /// Finished launches in safe mode that lead to a trial of the normal launch.
     public var retryRuns: Int

@@ -31,7 +31,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var interruptions: UInt32
     /// The number of times that the repair was put off.
     public var skips: UInt32
-    /// Finished launches in safe mode in a row.
+    /// Finished launches of this time in safe mode.
     public var goodRuns: UInt32
     /// How many of them it takes until the normal launch is tried again; nil: not yet known.
     public var retryRuns: UInt32?

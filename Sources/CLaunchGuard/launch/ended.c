@@ -56,7 +56,6 @@ static void trial_failed(struct lg__ledger_context *context, enum weight weight)
 static void safe_crashed(struct lg__ledger_context *context)
 {
     context->safe_crashes = lg__terms_one_more(context->safe_crashes);
-    context->good_runs = 0;
 }
 
 /* A20: whoever ends the program early shows nothing; three times in a row are as good as a finished
@@ -160,6 +159,9 @@ static void account_unsteady(struct lg__ledger_context *context)
     context->unsteady = lg__terms_one_more(context->unsteady);
     lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, false);
     if (context->mode != LG_LAUNCH_MODE_NORMAL) {
+        /* F1 has counted the launch as a good one, and perhaps as the last before a trial */
+        const uint32_t counted = context->mode == LG_LAUNCH_MODE_TRIAL ? context->retry_runs : context->good_runs;
+        context->good_runs = counted > 0 ? counted - 1 : 0;
         context->mode = LG_LAUNCH_MODE_SAFE;
         context->streak = 0;
         safe_crashed(context);

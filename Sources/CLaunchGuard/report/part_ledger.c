@@ -129,7 +129,7 @@ static const struct lg__field context_fields[] = {
     FIELD(NUMBER, "attempts", info.attempts, "", "Attempts that were used on that rung."),
     FIELD(NUMBER, "interruptions", info.interruptions, "", "Number of these that the user or the machine ended."),
     FIELD(NUMBER, "skips", info.skips, "", "The number of times that the repair was put off."),
-    FIELD(NUMBER, "goodRuns", info.good_runs, "", "Finished launches in safe mode in a row."),
+    FIELD(NUMBER, "goodRuns", info.good_runs, "", "Finished launches of this time in safe mode."),
     FIELD(NUMBER_IF, "retryRuns", info.retry_runs, "",
           "How many of them it takes until the normal launch is tried again; left out: not yet known."),
     FIELD(NUMBER, "safeCrashes", info.safe_crashes, "", "Crashes in safe mode in a row."),

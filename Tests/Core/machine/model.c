@@ -302,7 +302,6 @@ static void account_launching(struct model *m, enum class class, enum model_end 
     case SAFE: /* A18, A19 */
         if (counted || again || unknown_is_enough(m)) {
             more(&m->safe_crashes);
-            m->good_runs = 0;
             if (!counted) {
                 m->unknown = 0;
                 m->told = false;
@@ -348,8 +347,12 @@ static void account_finished(struct model *m, enum class class, const struct mod
         more(&m->unsteady);
         m->unexplained = false;
         if (m->mode != NORMAL) {
+            if (m->mode == TRIAL)
+                m->good_runs = m->retry_runs;
+            if (m->good_runs > 0)
+                m->good_runs--;
             m->mode = SAFE;
-            m->streak = m->good_runs = 0;
+            m->streak = 0;
             more(&m->safe_crashes);
         } else {
             m->due = m->due || m->unsteady >= m->policy.repair_after;
