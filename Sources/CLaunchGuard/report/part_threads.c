@@ -6,6 +6,7 @@
 
 #include "report/items.h"
 #include "report/values.h"
+#include "store/error_words.h"
 
 /* Whose threads: those of the selected crash (0), or of a snapshot. */
 typedef unsigned thread_owner;
@@ -129,26 +130,12 @@ static uint32_t threads(struct lg__report *report, thread_owner owner, uint32_t 
 
 #define OF lg_threads_info
 
-/* The C libraries differ in what strerror_r() returns: its words, or whether it has filled the
- * buffer. strerror() would keep the words for a number that it does not know. */
-static const char *words_themselves(const char *words, const char *buffer)
-{
-    return words ? words : buffer;
-}
-
-static const char *words_in_buffer(int failed, const char *buffer)
-{
-    return failed ? "an unknown error" : buffer;
-}
-
 static void list_problem(struct lg__report *report, const void *of)
 {
     const int error = ((const lg_threads_info *)of)->error;
-    char buffer[64] = "";
+    char buffer[64];
     if (error)
-        lg__json_string(&report->json, error < 0 ? "the threads could not be asked"
-                                                 : _Generic(strerror_r(error, buffer, sizeof buffer), char *: words_themselves, int: words_in_buffer)(
-                                                       strerror_r(error, buffer, sizeof buffer), buffer));
+        lg__json_string(&report->json, error < 0 ? "the threads could not be asked" : lg__error_words(error, buffer, sizeof buffer));
 }
 
 static const struct lg__field count_fields[] = {

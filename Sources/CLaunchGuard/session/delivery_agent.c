@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "store/error_words.h"
 
 #define AGENT "launchguard-agent"
 /* The build of a distribution names its own. */
@@ -105,11 +106,12 @@ void lg__delivery_agent_start(const lg_session *session, int spool)
     bool is_new = delivery->spawned_ns && now - delivery->spawned_ns < BEGIN_NS;
     if (delivery->agent[0] && !is_new && !lg__spool_agent_lives(spool) && state_directory(spool, path)) {
         char *argv[] = { delivery->agent, option, path, NULL }, **variables = environment();
+        char words[96];
         int error = variables ? lg__os_spawn_detached(delivery->agent, argv, variables) : 0;
         free(variables);
         delivery->spawned_ns = now;
         if (error)
-            lg__host_log(&session->host, LG_LEVEL_WARNING, "delivery: %s cannot be started: %s", delivery->agent, strerror(error));
+            lg__host_log(&session->host, LG_LEVEL_WARNING, "delivery: %s cannot be started: %s", delivery->agent, lg__error_words(error, words, sizeof words));
         else if (variables)
             lg__host_log(&session->host, LG_LEVEL_INFO, "delivery: the agent was started");
     }

@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "store/error_words.h"
 
 lg_status lg__problem_set(struct lg__problem *problem, lg_status status, const char *path, int error)
 {
-    char reason[128] = "";
+    char reason[128] = "", words[96];
     if (error) {
-        snprintf(reason, sizeof reason, " (%s)", strerror(error));
+        snprintf(reason, sizeof reason, " (%s)", lg__error_words(error, words, sizeof words));
         errno = error;
     }
     return lg__problem_say(problem, status, "%s%s%s%s", path ? path : "", path ? ": " : "", lg_status_message(status), reason);
