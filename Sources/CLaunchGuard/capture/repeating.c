@@ -17,7 +17,7 @@ LG__NOT_INSTRUMENTED_BEGIN
 /* The last fault of this thread. Initial-exec: exists with the thread. */
 static __thread struct {
     uint64_t place;    /* of registers and address; 0: none */
-    uint64_t top;      /* of the top of the stack; 0: not looked at, since the place was new */
+    uint64_t top;      /* of the top of the stack; 0: not known, or the place was new */
     uint64_t since_ns; /* of the first repeat */
     uint64_t left_ns;  /* when the handler returned; 0: it did not */
     uint32_t repeats;
@@ -41,12 +41,16 @@ static uint64_t place_of(const siginfo_t *info, const void *ucontext)
     return hash;
 }
 
-/* A stack that has overflowed is not readable here. */
+/* A stack that has overflowed is not readable here. 0: the system refuses to say whether it is, and
+ * without it a loop may look like a fault that repeats. */
 static uint64_t top_of(uint64_t sp)
 {
     const uint64_t *top = (const uint64_t *)(uintptr_t)(sp & ~UINT64_C(7));
+    const int first = lg__os_readable((uint64_t)(uintptr_t)top), last_word = lg__os_readable((uint64_t)(uintptr_t)(top + STACK_WORDS));
     uint64_t hash = 1;
-    if (lg__os_readable((uint64_t)(uintptr_t)top) != 1 || lg__os_readable((uint64_t)(uintptr_t)(top + STACK_WORDS)) != 1)
+    if (first < 0 || last_word < 0)
+        return 0;
+    if (!first || !last_word)
         return hash;
     for (uint32_t i = 0; i < STACK_WORDS; i++)
         hash = mix(hash, top[i]);
