@@ -97,7 +97,7 @@ typedef struct lg_launch_info {
     uint32_t attempts;         /**< attempts used on the rung */
     uint32_t interruptions;    /**< of these attempts: ended by the user or the machine */
     uint32_t skips;            /**< times that the repair was put off */
-    uint32_t good_runs;        /**< finished launches in safe mode in a row */
+    uint32_t good_runs;        /**< finished launches of this time in safe mode */
     /** finished launches in safe mode that lead to a trial of the normal launch */
     uint32_t retry_runs;
     uint32_t safe_crashes;     /**< crashes in safe mode in a row */
@@ -301,8 +301,8 @@ typedef struct lg_launch_options {
     /** 1: repairs start by themselves. 0: each waits for lg_launch_repair(). Default 1. */
     uint32_t auto_repair;
     /** Longest wait for a repair that has not answered within its timeout, in milliseconds, at most
-     *  86400000. The next attempt and the tasks wait meanwhile; lg_completion_wanted() tells the
-     *  repair that it is late. Default 10000. */
+     *  86400000. The next attempt and the tasks wait meanwhile; by
+     *  lg_completion_wanted() the repair sees that it is late. Default 10000. */
     uint32_t repair_grace_ms;
     /** The course when that wait is over, too, and the repair may run on: LG_OVERRUN_*. Default
      *  LG_OVERRUN_SAFE. */
@@ -526,14 +526,15 @@ LG_API void lg_complete(lg_completion *done, lg_status outcome);
 /** Whether a repair is still wanted: the launch waits for its answer, and the program has not
  *  announced its end. A repair that takes long asks between its steps:
  *
- *      for (int i = 0; i < files && lg_completion_wanted(done); i++)
- *          rebuild(file[i]);
- *      lg_complete(done, i == files ? LG_OK : LG_ERR_CANCELLED);
+ *      int rebuilt = 0;
+ *      while (rebuilt < files && lg_completion_wanted(done))
+ *          rebuild(file[rebuilt++]);
+ *      lg_complete(done, rebuilt == files ? LG_OK : LG_ERR_CANCELLED);
  *
  *  @param done  from the callback of the repair; NULL: not wanted.
  *  @return 1: wanted; 0: the timeout has passed, lg_will_terminate() was called, or it is answered.
  *
- *  Threads: safe.  Signals: safe.  After fork: as at the fork.  Allocates: no.
+ *  Threads: safe.  Signals: safe.  After fork: 0.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API int lg_completion_wanted(const lg_completion *done);

@@ -27,29 +27,32 @@ struct lg_completion {
     _Atomic uint64_t end_ns; /* CLOCK_MONOTONIC, the end of the wait; LG__NO_TIMEOUT */
 };
 
+static void change(lg_completion *done, uint32_t from, uint32_t to)
+{
+    if (atomic_compare_exchange_strong(&done->state, &from, to))
+        lg__os_futex_wake((const uint32_t *)&done->state);
+}
+
 static void answer_once(lg_completion *done, uint32_t state)
 {
-    uint32_t pending = PENDING;
-    if (atomic_compare_exchange_strong(&done->state, &pending, state))
-        lg__os_futex_wake((const uint32_t *)&done->state);
+    change(done, PENDING, state);
 }
 
 void lg_complete(lg_completion *done, lg_status outcome)
 {
-    uint32_t is_void = VOID;
     if (!done)
         return;
     answer_once(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
-    if (atomic_compare_exchange_strong(&done->state, &is_void, LATE))
-        lg__os_futex_wake((const uint32_t *)&done->state);
+    change(done, VOID, LATE);
 }
 
 int lg_completion_wanted(const lg_completion *done)
 {
     if (!done || atomic_load(&done->state) != PENDING)
         return 0;
-    const struct lg__state *state = done->life->launch->host->run.state;
-    return !atomic_load(&state->announced) && !atomic_load(&state->ended);
+    const struct lg__host *host = done->life->launch->host;
+    const struct lg__state *state = host->run.state;
+    return lg__host_unforked(host) && !atomic_load(&state->announced) && !atomic_load(&state->ended);
 }
 
 void lg_completion_wait_unwanted(const lg_completion *done)
@@ -85,8 +88,10 @@ void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
 
 void lg__callback_abort(struct lg__life *life)
 {
-    for (lg_completion *done = life->completions; done; done = done->next)
+    for (lg_completion *done = life->completions; done; done = done->next) {
         answer_once(done, ABORTED);
+        change(done, VOID, ABORTED); /* the grace of a repair ends, too */
+    }
 }
 
 void lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
@@ -125,7 +130,8 @@ static enum lg__answer give_grace(lg_completion *done)
         return LG__ANSWER_TIMEOUT; /* and never will be */
     atomic_store(&done->end_ns, lg__os_clock_ns(CLOCK_MONOTONIC) + grace_ns);
     wait_for(done, VOID);
-    return atomic_load(&done->state) == VOID && lg__life_current(done->life) ? LG__ANSWER_OVERRUN : LG__ANSWER_TIMEOUT;
+    const uint32_t state = atomic_load(&done->state);
+    return state == VOID ? LG__ANSWER_OVERRUN : state == ABORTED ? LG__ANSWER_ABORTED : LG__ANSWER_TIMEOUT;
 }
 
 /* The report has its turn. false: the life is over, and nothing is reported. */

@@ -479,6 +479,32 @@ static void test_answers(void **state)
     lg_complete(kept, LG_OK);
 }
 
+static void ends_in_its_grace(lg_completion *done, void *user)
+{
+    keeps_for_too_long(done, user);
+    assert_int_equal(lg_simulate(simulated, LG_END_CRASH), LG_OK);
+}
+
+/* The end of a simulated run ends the wait for a late repair. */
+static void test_end_in_the_grace(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.repair_after = 1;
+    options.repair_grace_ms = HOLD_MS;
+    lg_launch *launch = simulated_launch(&options);
+    lg_repair never = LG_REPAIR_INIT;
+    never.name = "never";
+    never.timeout_ms = NEVER_MS;
+    never.run = ends_in_its_grace;
+    lg_launch_add_repair(launch, &never);
+    simulated_crashes(launch, 1);
+    alarm(60); /* the grace itself is longer */
+    assert_int_equal(lg_launch_begin(launch), LG_ERR_CLOSED);
+    alarm(0);
+    await_told("kept;");
+}
+
 /* Time that passes in a protect action passes for the hold: the launch goes on in safe mode. */
 static void test_protect_action_outlives_the_hold(void **state)
 {
@@ -755,7 +781,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SIMULATED(test_threads),  SIMULATED(test_give_up_threads), SIMULATED(test_executor_runs_twice),
-        SIMULATED(test_executor_never_runs), SIMULATED(test_answers), SIMULATED(test_protect_action_outlives_the_hold),
+        SIMULATED(test_executor_never_runs), SIMULATED(test_answers), SIMULATED(test_end_in_the_grace), SIMULATED(test_protect_action_outlives_the_hold),
         SIMULATED(test_status_callback_answers),
         SIMULATED(test_callbacks_call_everything), SIMULATED(test_status_order), SIMULATED(test_report_at_the_same_start), SIMULATED(test_report_at_the_next_start),
         SIMULATED(test_report_that_never_has_a_turn), SIMULATED(test_main_loop), SIMULATED(test_main_loop_unprotected),

@@ -3,6 +3,7 @@
  * about to end. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "scripted_life.h"
@@ -96,6 +97,15 @@ static void interrupted(lg_completion *done, void *user)
     pthread_t thread;
     (void)user;
     tell("%d", lg_completion_wanted(done));
+    /* no repair goes on in a forked child */
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        lg_completion_wait_unwanted(done);
+        _exit(lg_completion_wanted(done));
+    }
+    waitpid(child, &status, 0);
+    tell("in a child %d", WEXITSTATUS(status));
     pthread_create(&thread, NULL, announce, NULL);
     lg_completion_wait_unwanted(done);
     tell("%d", lg_completion_wanted(done));
@@ -117,7 +127,7 @@ static void test_the_announced_end_cancels(void **state)
 {
     (void)state;
     crash_twice();
-    lives(LIFE(OVERRUNS, .before = add_interrupted), 0, "protect a;protect b;1;0;begin interrupted;");
+    lives(LIFE(OVERRUNS, .before = add_interrupted), 0, "protect a;protect b;1;in a child 0;0;begin interrupted;");
     assert_int_equal(stored().phase, LG_PHASE_TERMINATING);
     assert_int_equal(lg_completion_wanted(NULL), 0);
 }
