@@ -3,6 +3,7 @@ up, and the end that somebody asks for."""
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -61,6 +62,16 @@ class Restart(UnderRun):
         _, words = self.ends(78, self.again("exit 3", "--repair-time", "0.3", "--repair", "slow=sleep 1000 & sleep 1000"))
         self.assertIn(b"launchguard: slow: it did not end within 300 ms and was killed\n", words)
         self.assertNotIn(b"slow", b"".join(pathlib.Path(path, "cmdline").read_bytes() for path in self.processes()))
+
+    def test_it_waits_longer_after_each_short_life(self):
+        """Also where each launch is finished before the program dies."""
+        broken = self.directory / "broken"
+        broken.touch()
+        _, words = self.ends(0, self.again('[ -e "%s" ] || exit 0; sleep 0.5; kill -SEGV $$' % broken, "--launch-window", "0.05", "--restart-delay", "0.5",
+                                           "--repair", "mend=rm '%s'" % broken))
+        pauses = [float(word) for word in re.findall(rb"started again in ([0-9.]+) s", words)]
+        self.assertEqual(len(pauses), 2, words)
+        self.assertGreater(pauses[1], 1.5 * pauses[0])  # twice, but for the tenth that is random
 
     def processes(self):
         return [path for path in pathlib.Path("/proc").iterdir() if path.name.isdigit() and self.is_ours(path)]

@@ -73,9 +73,8 @@ struct Restarter {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// A life of at least this many seconds is no part of a loop: the default of
-    /// ``LaunchPolicy/steadyAfter``.
-    private static let steady = 60.0
+    /// A life of at least this many seconds is no part of a loop.
+    private static let steady = Double(LaunchPolicy().steadyAfter?.components.seconds ?? 0)
 
     /// The pause doubles with each launch that failed, and with each short life. A tenth is random,
     /// so that a fleet does not start in step.

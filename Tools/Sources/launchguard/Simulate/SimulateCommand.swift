@@ -67,8 +67,8 @@ struct SimulateCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp("The events of the scenario, in order.", valueName: "event"),
         completion: .list(
-            SimulationWord.ends.map(\.rawValue) + [
-                "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "replay:", "crash-in:", "killed-in:", "terminated-in:",
+            SimulationWord.ends.map(\.rawValue) + SimulationWord.endsInTask.map(\.prefix) + [
+                "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "replay:",
                 "crash-in-repair", "crash-in-report", "crash-in-protect", "crash-in-give-up", "crash-before-begin", "decide:go-on", "decide:protect", "decide:hold", "wait:6h", "wait:24h",
             ]))
     var events: [String] = []

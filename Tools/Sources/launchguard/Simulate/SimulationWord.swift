@@ -45,7 +45,7 @@ struct SimulationWord: Sendable {
     }
 
     /// The ends that may come in a task.
-    private static let endsInTask: [(prefix: String, end: Report.End)] = [
+    static let endsInTask: [(prefix: String, end: Report.End)] = [
         ("crash-in:", .crash), ("hang-in:", .hang), ("oom-in:", .oom), ("killed-in:", .killed), ("unknown-in:", .unknown), ("terminated-in:", .terminated),
     ]
 
