@@ -72,7 +72,7 @@ enum lg__account lg__account_apply(struct lg__ledger_context *context, const str
     struct lg__last_end end = {
         .end = is_no_fault(last->verdict.evidence) ? LG_END_NONE : last->verdict.end,
         .signal = last->verdict.signal,
-        .finished = of_run && of_run->phase == LG_PHASE_FINISHED,
+        .finished = is_finished(last, context),
         .others = last->attributed && !is_attributed(last, of_run),
         .early = reached->nothing && context->flags & LG__CONTEXT_BEGAN,
         .lived_ns = reached->launching ? LG__LIVED_UNKNOWN : lived_ns(last, of_run),
@@ -86,7 +86,7 @@ enum lg__account lg__account_apply(struct lg__ledger_context *context, const str
 static void note_context(struct lg__ledger_run *entry, uint32_t index, const struct lg__ledger_context *context, const struct lg__last_run *last)
 {
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
-    bool finished = of_run && of_run->phase == LG_PHASE_FINISHED;
+    bool finished = is_finished(last, context);
     if (context->phase == LG_PHASE_NONE)
         return; /* not begun in that run: its events are of an older one */
     entry->events[index] = context->events;

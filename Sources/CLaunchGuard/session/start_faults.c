@@ -42,7 +42,6 @@ static bool is_long_ago(uint64_t wall_ns)
     return (now > wall_ns ? now - wall_ns : wall_ns - now) >= LONG_AGO_NS;
 }
 
-
 bool lg__start_faults_begin(struct lg__host *host, const struct lg__identity *identity)
 {
     struct lg__hot *hot = host->ledger.hot;

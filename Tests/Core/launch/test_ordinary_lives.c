@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "scripted_life.h"
 
@@ -121,6 +122,28 @@ static void test_repair_that_helps_after_the_mark(void **state)
     lives(LIFE(QUIET, .after = FINISH), 0, "a;b;");
 }
 
+static void finish_another(lg_launch *launch)
+{
+    lg_launch *other;
+    (void)launch;
+    if (lg_launch_prepare(life_session, "other", NULL, &other) != LG_OK || lg_launch_begin(other) != LG_OK || lg_launch_finished(other) != LG_OK)
+        _exit(96);
+}
+
+/* A crash of a launch is not held against a launch beside it that was finished before. */
+static void test_crash_of_another_launch(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        lives_somehow(LIFE(QUIET, .no_repairs = true, .before = finish_another, .after = CRASH), SEGV);
+    account();
+    const struct lg__ledger_payload book = stored_book();
+    for (uint32_t i = 0; i < book.context_count; i++)
+        assert_int_equal(book.contexts[i].streak, strcmp(book.contexts[i].name, "main") == 0 ? 3 : 0);
+    for (uint32_t i = 0; i < book.context_count; i++)
+        assert_int_equal(book.contexts[i].unsteady, 0);
+}
+
 static void test_steady_time_is_an_option(void **state)
 {
     (void)state;
@@ -236,6 +259,7 @@ static void test_reports_go_on_over_repairs(void **state)
 #define THIRD .options.on_status = NULL, .options.report_after = 3
     for (int i = 0; i < 2; i++)
         lives(LIFE(THIRD, .after = CRASH), SEGV, "a;b;");
+    assert_true(said("report_after is 3 and repair_after 2"));
     lives(LIFE(THIRD, .after = CRASH), SEGV, "protect a;protect b;small;a;b;");
     lives(LIFE(THIRD, .after = FINISH), 0, "report 1;protect a;protect b;large;a;b;");
 }
@@ -282,7 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_LIFE(test_time_forgets_nothing), WITH_LIFE(test_clean_ends_forget), WITH_LIFE(test_few_clean_ends_do_not),
         WITH_LIFE(test_short_runs_leave_safe_mode), WITH_LIFE(test_crashes_soon_after_the_launch), WITH_LIFE(test_repair_that_helps_after_the_mark),
-        WITH_LIFE(test_steady_time_is_an_option), WITH_LIFE(test_crashes_before_the_begin), WITH_LIFE(test_stops_in_the_same_task),
+        WITH_LIFE(test_crash_of_another_launch), WITH_LIFE(test_steady_time_is_an_option), WITH_LIFE(test_crashes_before_the_begin), WITH_LIFE(test_stops_in_the_same_task),
         WITH_LIFE(test_stops_elsewhere), WITH_LIFE(test_versions_that_alternate), WITH_LIFE(test_killed_task_is_suspect),
         WITH_LIFE(test_destructive_needs_evidence), WITH_LIFE(test_reports_go_on_over_repairs), WITH_LIFE(test_polite_ends_at_the_dialogue),
         WITH_LIFE(test_give_up_that_crashes),
