@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -479,48 +478,41 @@ static void test_custody_stays_here(void **state)
     lives(LIFE(STAYS, .options.on_report = NULL, .after = FINISH), 0, "protect a;protect b;small;a;b;elsewhere;wait ok;");
 }
 
-/* ---- answers that come at the same time ---- */
+/* ---- answers for the same repair ---- */
 
-static atomic_uint answers, wins;
+static lg_launch *answered;
 
-static void *answer_somehow(void *launch)
+/* All of them come before the launch looks for an answer. */
+static void answer_all_ways(void *user)
 {
-    static lg_status (*const ways[])(lg_launch *) = { lg_launch_repair, lg_launch_refuse, lg_launch_skip };
-    const unsigned way = atomic_fetch_add(&answers, 1);
-    wait_until(atomic_load(&answers) >= 3);
-    if (ways[way](launch) == LG_OK)
-        atomic_fetch_add(&wins, 1);
-    return NULL;
+    (void)user;
+    tell("refuse %s", lg_status_name(lg_launch_refuse(answered)));
+    tell("repair %s", lg_status_name(lg_launch_repair(answered)));
+    tell("skip %s", lg_status_name(lg_launch_skip(answered)));
+    tell("refuse %s", lg_status_name(lg_launch_refuse(answered)));
 }
 
-static void answer_at_once(lg_launch *launch)
+static void add_answers(lg_launch *launch)
 {
-    pthread_t threads[3];
-    await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
-    for (int i = 0; i < 3; i++)
-        pthread_create(&threads[i], NULL, answer_somehow, launch);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
-    lg_launch_wait(launch, UINT32_MAX);
-    tell("%u wins", atomic_load(&wins));
+    lg_task task = LG_TASK_INIT;
+    answered = launch;
+    task.key = "answers";
+    task.run = tell_thread;
+    task.protect = answer_all_ways;
+    lg_launch_add_task(launch, &task);
 }
 
-/* A refusal leads to the next rung, which another answer may be for. */
+/* The first answer wins, and the others say that they have no effect. */
 static void test_one_answer_wins(void **state)
 {
     (void)state;
     crash_times(2);
-    state_save();
-    for (int i = 0; i < 8; i++) {
-        state_restore();
-        lives_somehow(LIFE(.options.hold = LG_HOLD_CUSTODY, .options.auto_repair = 0, .options.on_report = NULL, .options.on_status = NULL,
-                           .options.hold_ms = 500, .in_small = FAIL, .in_large = FAIL, .then = answer_at_once), 0);
-        const struct lg__ledger_context got = stored();
-        const unsigned acted = !!(got.events & LG_EVENT_REFUSED) + !!(got.events & LG_EVENT_SKIPPED) + !!(got.events & LG_EVENT_REPAIR_FAILED);
-        char expected[16];
-        snprintf(expected, sizeof expected, "%u wins;", acted);
-        assert_non_null(strstr(story, expected));
-    }
+    lives_somehow(LIFE(.options.auto_repair = 0, .options.on_report = NULL, .options.on_status = NULL, .options.hold_ms = 500,
+                       .before = add_answers, .after = FINISH), 0);
+    assert_non_null(strstr(story, "refuse ok;repair state;skip state;refuse ok;"));
+    const struct lg__ledger_context got = stored();
+    assert_true(got.events & LG_EVENT_REFUSED);
+    assert_int_equal(got.events & (LG_EVENT_SKIPPED | LG_EVENT_REPAIRED | LG_EVENT_REPAIR_FAILED), 0);
 }
 
 /* ---- every kind of death, at every place of every mode ---- */
