@@ -83,6 +83,12 @@ extension RunReport {
 
     private var isSlowToStop: Bool { identity?.termination.map { $0.signal.number != 1 && $0.livedNanoseconds != nil } ?? false }
 
+    /// Whether the time of the end is that of a witness.
+    private var endWasSeen: Bool {
+        guard let seen = identity?.witness?.monotonicNanoseconds else { return false }
+        return verdict?.monotonicNanoseconds == seen
+    }
+
     private var wasSeenKilled: Bool { identity?.witness?.signal?.number == 9 }
 
     // MARK: - Ended from outside
@@ -114,7 +120,8 @@ extension RunReport {
         let heartbeat = heartbeats?.first { $0.hangSinceNanoseconds == since }
         let who = (heartbeat?.threadID ?? hang?.threadID).map { loopName($0, heartbeat?.name ?? hang?.name) } ?? "its run loop"
         let place = hang?.place(OwnCode(self)).map { " \($0.functionInShort)" } ?? ""
-        let length = lastSignOfLife.flatMap { $0 > since ? " for at least \(($0 - since).durationText)" : nil } ?? ""
+        let end = max(verdict?.monotonicNanoseconds ?? 0, lastSignOfLife ?? 0)
+        let length = end > since ? " for \(endWasSeen ? "" : "at least ")\((end - since).durationText)" : ""
         let start = since > identity.monotonicNanoseconds ? since - identity.monotonicNanoseconds : 0
         return "hung: \(who) stood still\(place)\(length), until it was \(wasSeenKilled ? "killed" : "ended"); "
             + "the last heartbeat came \(start.durationText) after the start"
@@ -150,7 +157,7 @@ extension RunReport {
         let marks = [
             identity?.termination?.monotonicNanoseconds, identity?.termination?.aliveNanoseconds, identity?.cpuLimit?.monotonicNanoseconds,
             identity?.memoryPressure?.monotonicNanoseconds, identity?.announcement?.monotonicNanoseconds,
-            identity?.crashNote?.monotonicNanoseconds,
+            identity?.crashNote?.monotonicNanoseconds, identity?.hungAliveNanoseconds, identity?.witness?.monotonicNanoseconds,
         ]
         let taken = (snapshots ?? []).flatMap { [$0.takenNanoseconds, $0.resolvedNanoseconds] }
         let expected = (heartbeats ?? []).map(\.lastBeatNanoseconds) + (deadlines ?? []).flatMap { [$0.begunNanoseconds, $0.nearNanoseconds ?? 0] }
@@ -160,7 +167,7 @@ extension RunReport {
     /// The length of the run, in words; the evidence of some ends is a moment before the end.
     var lifeText: String {
         guard let identity, let verdict, verdict.end != .running else { return "" }
-        if verdict.end != .unknown, ![.hangMark, .cpuLimit, .deadline, .stopTimeout].contains(verdict.evidenceKind), let duration = durationNanoseconds {
+        if endWasSeen || (verdict.end != .unknown && ![.hangMark, .cpuLimit, .deadline, .stopTimeout].contains(verdict.evidenceKind)), let duration = durationNanoseconds {
             return ", lasted \(duration.durationText)"
         }
         guard let last = [lastSignOfLife, verdict.monotonicNanoseconds].compactMap(\.self).max(), last > identity.monotonicNanoseconds else { return "" }

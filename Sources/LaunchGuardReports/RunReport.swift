@@ -130,6 +130,8 @@ public struct RunIdentity: Codable, Hashable, Sendable {
     public var witness: Witness?
     /// The begin of the hang, on the monotonic clock.
     public var hangSinceNanoseconds: UInt64?
+    /// When the process was last seen alive while it hung, on the monotonic clock.
+    public var hungAliveNanoseconds: UInt64?
     /// Processes that the kernel had ended for lack of memory before the start; nil: not known.
     public var memoryKills: MemoryKills?
     /// CPU time when it was about to reach the hard limit; nil: it was not.
@@ -153,6 +155,8 @@ public struct RunIdentity: Codable, Hashable, Sendable {
     public struct Witness: Codable, Hashable, Sendable {
         /// As of `waitpid()`.
         public var waitStatus: Int32
+        /// When it was stored.
+        public var monotonicNanoseconds: UInt64?
         /// One of them, where the status says so.
         public var exitCode: Int32?
         public var signal: RunSignal?

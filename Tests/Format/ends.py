@@ -184,8 +184,11 @@ class Case:
         code = {"record": record.get("code") if end in (CRASH, DEBUGGER) else 0, "status": self.status or 0, "exit": run["exit_code"]}.get(what, 0)
         time = {"end": lambda: run["ended_ns"] if run["ended"] else 0, "record": lambda: record["monotonic_ns"], "note": lambda: run["crash_noted_ns"],
                 "request": lambda: run["term_ns"] if run["term_signal"] == signal else 0, "alive": lambda: run["term_alive_ns"],
-                "announcement": lambda: run.get("announced_ns", 0), "hang": lambda: run["hang_ns"], "cpu": lambda: run["cpu_near_ns"],
+                "announcement": lambda: run.get("announced_ns", 0), "hang": lambda: max(run["hang_ns"], run.get("hung_alive_ns", 0)), "cpu": lambda: run["cpu_near_ns"],
                 "memory": lambda: run.get("memory_near_ns", 0), "job": lambda: min(self.near), "fork": lambda: run["forked_ns"], "nothing": lambda: 0}[when]()
+        seen = run.get("witnessed_ns", 0)
+        if not (when == "record" or when == "end" and time) and seen >= max(time, run["monotonic_ns"]):
+            time = seen
         return {"end": end, "evidence": evidence, "signal": signal, "code": code,
                 "kind": record["kind"] if what == "record" and end in (CRASH, DEBUGGER) else 0, "monotonic_ns": time}
 

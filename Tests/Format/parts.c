@@ -391,11 +391,13 @@ static void write_later(void)
     atomic_store(&state->announced_ns, 9000000000u);
     atomic_store(&state->announced, LG__ANNOUNCED_RESTART);
     atomic_store(&state->witness_status, SIGKILL);
+    atomic_store(&state->witnessed_ns, 9700000000u);
     atomic_store(&state->witnessed, 1);
     atomic_store(&state->oom_kills, 3);
     atomic_store(&state->oom_cgroup, 4242);
     atomic_store(&state->oom_known, 1);
     atomic_store(&state->hang_ns, 8000000000u);
+    atomic_store(&state->hung_alive_ns, 8800000000u);
 }
 
 static void write_near(void)

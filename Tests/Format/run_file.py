@@ -66,7 +66,7 @@ def rare_state(state):
     """Fields that most runs do not have: one that is 0 is not shown."""
     rare = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns term_kept term_alive_ns "
                               "cpu_near_ns cpu_used_ns cpu_limit_s memory_near_ns memory_used memory_limit memory_own forked_ns "
-                              "crash_noted_ns crash_type attached reported")
+                              "crash_noted_ns crash_type attached reported hung_alive_ns witnessed_ns")
     rare["term_kept"] = int(rare["term_kept"] == 1)
     rare["attached"] = int(rare["attached"] == 1)
     rare["reported"] = rare["reported"] if rare["reported"] in (1, 2) else 0
@@ -74,7 +74,7 @@ def rare_state(state):
     for near, figures in (("cpu_near_ns", ("cpu_used_ns", "cpu_limit_s")), ("memory_near_ns", ("memory_used", "memory_limit", "memory_own"))):
         if not rare[near]:
             rare |= dict.fromkeys(figures, 0)
-    for says, others in (("announced", ["announced_ns"]), ("witnessed", ["witness_status"]), ("oom_known", ["oom_kills", "oom_cgroup"])):
+    for says, others in (("announced", ["announced_ns"]), ("witnessed", ["witness_status", "witnessed_ns"]), ("oom_known", ["oom_kills", "oom_cgroup"])):
         if rare[says] not in ((1, 2) if says == "announced" else (1,)):
             rare |= dict.fromkeys([says, *others], 0)
     return rare

@@ -714,7 +714,7 @@ class Later(BothReaders):
         near = [0, *(second * 10**9 + more for second in (5, 6, 105, 106) for more in (0, 1)), 300 * 10**9]
         words = {"ended": (0, 0, 0, 1, 2, 3), "exit_code": (0, 7), "announced": (0, 0, 0, 1, 2), "witnessed": (0, 1), "term_signal": (0, 0, 15, 2, 1, 13),
                  "witness_status": (0, 7 << 8, 15, 13, 3, 9, 9, 11, 0x8b, 0x137f)}
-        rare = ("hang_ns", "cpu_near_ns", "forked_ns", "memory_near_ns", "crash_noted_ns")
+        rare = ("hang_ns", "hung_alive_ns", "witnessed_ns", "cpu_near_ns", "forked_ns", "memory_near_ns", "crash_noted_ns")
         for how in ("later", "some"):
             said = self.changes(self.made(how))
             for _ in range(100):
@@ -729,7 +729,8 @@ class Later(BothReaders):
         said = self.both(self.made())
         run, contexts = said["run"], said["contexts"]
         self.assertEqual([run[name] for name in ("announced", "announced_ns", "witnessed", "witness_status", "oom_kills", "oom_cgroup",
-                                                 "hang_ns", "boottime_ns")], [2, 9 * 10**9, 1, 9, 3, 4242, 8 * 10**9, 10**9 + 1])
+                                                 "hang_ns", "hung_alive_ns", "witnessed_ns", "boottime_ns")],
+                         [2, 9 * 10**9, 1, 9, 3, 4242, 8 * 10**9, 88 * 10**8, 97 * 10**8, 10**9 + 1])
         self.assertEqual([context["phase"] for context in contexts], [7, 5, 6])
         self.assertEqual((contexts[0]["task_tid"], contexts[0]["modules"]), (4712, ["libplayer.so", "libcodec.so.2"]))
         self.assertNotIn("modules", contexts[1])
@@ -748,25 +749,25 @@ class Later(BothReaders):
 
     def test_figures_of_a_program_that_is_about_to_be_ended(self):
         """The facts of section 11 that use them. Each row changes the file of the row before."""
-        second = 10**9
+        second, alive, seen = 10**9, 88 * 10**8, 97 * 10**8
         path = self.made()
         said = self.changes(path)
-        self.assertEqual(said()[1], [6, 15, 9, 0])  # the program hung while it was about to end
-        self.assertEqual(said(("Q", 88, 8 * second - 1))[1], [4, 18, 9, 8 * second - 1])
+        self.assertEqual(said()[1], [6, 15, 9, seen])  # the program hung while it was about to end
+        self.assertEqual(said(("Q", 88, 8 * second - 1))[1], [4, 18, 9, seen])
         # no witness, no announced end
-        self.assertEqual(said(("I", 56, 0), ("I", 60, 0))[1], [4, 18, 0, 8 * second - 1])
+        self.assertEqual(said(("I", 56, 0), ("I", 60, 0))[1], [4, 18, 0, alive])
         self.assertEqual(said(("I", 116, 1), ("i", 32, 15), ("Q", 24, 9 * second))[1], [2, 6, 15, 9 * second])
         self.assertEqual(said(("Q", 120, 9 * second))[1], [2, 6, 15, 9 * second])
         run, verdict = said(("Q", 120, 19 * second))
-        self.assertEqual((run["term_kept"], run["term_alive_ns"], verdict), (1, 19 * second, [4, 18, 0, 8 * second - 1]))
+        self.assertEqual((run["term_kept"], run["term_alive_ns"], verdict), (1, 19 * second, [4, 18, 0, alive]))
         self.assertEqual(said(("Q", 88, 109 * second))[1], [2, 20, 15, 19 * second])
         # the program used the signal for something else
         self.assertEqual(said(("Q", 88, 109 * second + 1))[1], [4, 18, 0, 109 * second + 1])
         self.assertEqual(said(("Q", 88, 8 * second))[1], [2, 20, 15, 19 * second])
         # the program went on after SIGHUP; after SIGINT only if that took longer than a stop
-        self.assertEqual(said(("i", 32, 1))[1], [4, 18, 0, 8 * second])
+        self.assertEqual(said(("i", 32, 1))[1], [4, 18, 0, alive])
         self.assertEqual(said(("i", 32, 2))[1], [2, 20, 2, 19 * second])
-        self.assertEqual(said(("Q", 120, 110 * second))[1], [4, 18, 0, 8 * second])
+        self.assertEqual(said(("Q", 120, 110 * second))[1], [4, 18, 0, alive])
         self.assertEqual(said(("Q", 120, 19 * second), ("i", 32, 15))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("I", 56, 1))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("I", 56, 2))[1], [1, 17, 0, 9 * second])
@@ -776,8 +777,8 @@ class Later(BothReaders):
         self.assertEqual((run["cpu_used_ns"], run["cpu_limit_s"], verdict), (5, 6, [2, 20, 15, 19 * second]))
         self.assertEqual(said(("I", 60, 1))[1], [6, 21, 9, 11 * second])
         self.assertEqual(said(("Q", 128, 0))[1], [2, 20, 15, 19 * second])
-        self.assertEqual(said(("Q", 120, 0))[1], [2, 20, 15, 9 * second])
-        self.assertEqual(said(("i", 32, 0), ("Q", 88, 0))[1], [6, 15, 9, 0])
+        self.assertEqual(said(("Q", 120, 0))[1], [2, 20, 15, seen])
+        self.assertEqual(said(("i", 32, 0), ("Q", 88, 0))[1], [6, 15, 9, seen])
         run, verdict = said(("I", 60, 0), ("Q", 152, 13 * second))
         self.assertEqual((run["memory_used"], run["memory_limit"], verdict), (7, 8, [11, 23, 0, 13 * second]))
         run, verdict = said(("Q", 176, 5))
@@ -891,7 +892,7 @@ class Later(BothReaders):
             elif what == "no end after a name":
                 copy[at + 16:at + 256] = b"x\0" + b"y" * 237 + b"\0"
             elif what == "phase":
-                struct.pack_into("<I", copy, page.File(path).sections[2][0] + 256 + 68, 8)
+                struct.pack_into("<I", copy, page.File(path).sections[2][0] + page.STRUCTURES["state"].at("contexts") + 68, 8)
             else:
                 del copy[at + 16:]
             pathlib.Path(self.state + "/copy").write_bytes(copy)

@@ -56,6 +56,20 @@ import TestSupport
         }
     }
 
+    @Test func anErrorAtTheTopLevelIsNoLaunchCrash() async throws {
+        let scene = try Scene()
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGILL)) { [directory = scene.directory as String] in
+                try await Child(directory).start().makeLaunch("main").begin().get()
+                errorAtTheTopLevel(Child.Offline())
+            }
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            #expect(try Child(directory).start().makeLaunch("main").streak == 0)
+        }
+        #expect(try scene.runs().map { $0.verdict?.kind } == ["trap.swift.top_level", "trap.swift.top_level", nil])
+    }
+
     @Test func aCrashAfterTheMarkIsNoLaunchCrash() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
@@ -174,3 +188,6 @@ import TestSupport
         #expect(scene.journal == ["report", "work"])
     }
 }
+
+/// What the compiler calls where an error leaves `main.swift`.
+@_silgen_name("swift_errorInMain") private func errorAtTheTopLevel(_ error: any Error)

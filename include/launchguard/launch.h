@@ -253,7 +253,8 @@ typedef enum lg_hold {
 #define LG_COUNT_CRASH 1u   /**< a crash other than by SIGPIPE */
 #define LG_COUNT_HANG 2u    /**< a hang */
 #define LG_COUNT_OOM 4u     /**< the kernel ended the program for lack of memory */
-#define LG_COUNT_EXIT 8u    /**< exit with a status other than 0 */
+/** exit with a status other than 0, or a crash of kind LG_CRASH_TRAP_SWIFT_TOP_LEVEL */
+#define LG_COUNT_EXIT 8u
 #define LG_COUNT_SIGPIPE 16u /**< a crash by SIGPIPE */
 #define LG_COUNT_DEFAULT (LG_COUNT_CRASH | LG_COUNT_HANG | LG_COUNT_OOM)
 
@@ -419,13 +420,24 @@ LG_API lg_status lg_launch_prepare(lg_session *session, const char *context, con
  *  When no repair is left, the launch goes on in safe mode. With LG_HOLD_CUSTODY and LG_HOLD_NONE
  *  the call does not wait for repairs; lg_launch_wait() does.
  *
- *  @return LG_OK, whatever the repairs and ordinary tasks did; LG_ERR_FAILED: an essential task
- *          failed, and the tasks after it did not run; LG_ERR_RESTART: a repair succeeded that
- *          needs a restart, and no task ran: exit, or execute the program again;
- *          LG_ERR_INTERRUPTED: the end was announced, or SIGTERM or SIGINT came while the launch
- *          was held or halted, and LaunchGuard called the program's handler; LG_ERR_CLOSED: the
- *          session was stopped. After either, the remaining tasks did not run. LG_ERR_STATE when
- *          begun before; LG_ERR_SYSTEM: no memory; LG_ERR_ARGUMENT.
+ *  The status is the outcome of the launch, and Swift's `Launch.Outcome` has the same words. None
+ *  is a crash, and none counts as one: a program that ends after any of them, by exit() with
+ *  whatever status, leaves the streak as it is, but where `count` has LG_COUNT_EXIT.
+ *
+ *  - LG_OK, Swift: launched. Whatever the repairs and ordinary tasks did.
+ *  - LG_ERR_FAILED, failed: an essential task failed, and the tasks after it did not run.
+ *  - LG_ERR_RESTART, restartNeeded: a repair succeeded that needs a restart, and no task ran: exit,
+ *    or execute the program again.
+ *  - LG_ERR_INTERRUPTED, interrupted: the end was announced, or SIGTERM or SIGINT came while the
+ *    launch was held or halted, and LaunchGuard called the program's handler. The remaining tasks
+ *    did not run.
+ *  - LG_ERR_CLOSED, closed: the session was stopped. The remaining tasks did not run.
+ *  - LG_ERR_TIMEOUT, timedOut: of lg_launch_wait() alone; the launch goes on.
+ *  - LG_ERR_STATE, LG_ERR_SYSTEM, refused: begun before; no memory.
+ *
+ *  Swift's cancelled is missing: C has no caller that is cancelled.
+ *
+ *  @return one of them; LG_ERR_ARGUMENT.
  *
  *  Threads: safe, once a launch.  Signals: unsafe.  After fork: only runs the tasks.
  *  Allocates: yes.

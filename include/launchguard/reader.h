@@ -115,6 +115,11 @@ typedef struct lg_run_info {
     uint32_t reported;
     /** 1: the process executed another program, and `alive` is about that program */
     uint32_t exec_marked;
+    /** CLOCK_MONOTONIC when the process was last seen alive while it hung, at most about a second
+     *  before its end; 0: never */
+    uint64_t hung_alive_ns;
+    /** CLOCK_MONOTONIC when the witness stored wait_status; 0: there is none */
+    uint64_t witnessed_ns;
 } lg_run_info;
 
 /** The system that a run began on, as the start found it. "" or 0: not known, or there is none. */
@@ -232,7 +237,9 @@ typedef struct lg_verdict {
     int32_t signal;           /**< for crash and terminated */
     int32_t code;             /**< exit code for exit and clean; si_code for crash */
     lg_crash_kind kind;       /**< for crash */
-    uint64_t monotonic_ns;    /**< time of the end, by the run's clock; 0 when unknown */
+    /** time of the end, by the run's clock: exact with a record, a mark of the end or a witness;
+     *  else the last moment at which the evidence shows the process alive; 0 when unknown */
+    uint64_t monotonic_ns;
 } lg_verdict;
 
 /** Called by lg_reader_verify() for each block.

@@ -68,7 +68,7 @@ typedef enum lg_stage {
     X(LG_CRASH_TRAP_SWIFT, 37, "trap.swift", "A failed check of Swift for which there is no finer kind: overflow, bounds, precondition(), assert().") \
     X(LG_CRASH_TRAP_SWIFT_FATAL_ERROR, 38, "trap.swift.fatal_error", "A call of fatalError(), or another failure that Swift names a fatal error.") \
     X(LG_CRASH_TRAP_SWIFT_NIL, 39, "trap.swift.nil", "An Optional was unwrapped (!) that is nil.") \
-    X(LG_CRASH_TRAP_SWIFT_ERROR, 40, "trap.swift.error", "An error that try! or the top level of main.swift met.") \
+    X(LG_CRASH_TRAP_SWIFT_ERROR, 40, "trap.swift.error", "An error that try! met.") \
     X(LG_CRASH_LIMIT_CPU, 41, "limit.cpu", "The soft limit of CPU time (RLIMIT_CPU) was reached.") \
     X(LG_CRASH_LIMIT_FSIZE, 42, "limit.fsize", "A write beyond the largest size of a file (RLIMIT_FSIZE).") \
     X(LG_CRASH_PIPE, 43, "signal.pipe", "A write to a pipe or socket that nobody reads (SIGPIPE).") \
@@ -78,7 +78,8 @@ typedef enum lg_stage {
     X(LG_CRASH_TAG, 47, "fault.tag", "An access with the wrong memory tag (MTE): a use after free, or an overflow.") \
     X(LG_CRASH_BUS_MEMORY, 48, "fault.bus_memory", "Memory, such as a huge page, that the kernel could not provide at the first access.") \
     X(LG_CRASH_SINGLE_STEP, 49, "trap.single_step", "A single-step trap without a debugger.") \
-    X(LG_CRASH_BAD_STACK, 50, "fault.bad_stack", "The stack pointer itself leads nowhere.")
+    X(LG_CRASH_BAD_STACK, 50, "fault.bad_stack", "The stack pointer itself leads nowhere.") \
+    X(LG_CRASH_TRAP_SWIFT_TOP_LEVEL, 51, "trap.swift.top_level", "An error that nothing caught reached the top level of the program; a launch weighs this end like an exit with a status that is not 0.")
 
 /** Kind of a crash. */
 typedef enum lg_crash_kind {

@@ -101,7 +101,7 @@ static const struct known_text swift_abort_texts[] = {
 static const struct known_text swift_trap_texts[] = {
     { "Unexpectedly found nil", false, LG_CRASH_TRAP_SWIFT_NIL },
     { "'try!' expression unexpectedly raised", false, LG_CRASH_TRAP_SWIFT_ERROR },
-    { "Error raised at top level", false, LG_CRASH_TRAP_SWIFT_ERROR },
+    { "Error raised at top level", false, LG_CRASH_TRAP_SWIFT_TOP_LEVEL },
     { "Swift/", true, LG_CRASH_TRAP_SWIFT }, /* a check of the standard library in a debug build */
     { "Fatal error: ", false, LG_CRASH_TRAP_SWIFT_FATAL_ERROR },
     { "", true, LG_CRASH_TRAP_SWIFT },

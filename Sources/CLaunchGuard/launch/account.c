@@ -36,10 +36,19 @@ static bool is_no_fault(uint32_t evidence)
     return evidence == LG_EVIDENCE_EXEC || evidence == LG_EVIDENCE_OOM_COUNTER || evidence == LG_EVIDENCE_FORK;
 }
 
-/* The time from the mark to the end, both moments of CLOCK_MONOTONIC. */
+/* In C the program would have exited with a status. */
+static lg_end weighed_as(const lg_verdict *verdict)
+{
+    if (is_no_fault(verdict->evidence))
+        return LG_END_NONE;
+    return verdict->end == LG_END_CRASH && verdict->kind == LG_CRASH_TRAP_SWIFT_TOP_LEVEL ? LG_END_EXIT : verdict->end;
+}
+
+/* The time from the mark to the end, or to the begin of the hang that it ended by: moments of
+ * CLOCK_MONOTONIC. */
 static uint64_t lived_ns(const struct lg__last_run *last, const lg_run_context *of_run)
 {
-    uint64_t ended_ns = last->verdict.monotonic_ns;
+    uint64_t ended_ns = last->verdict.end == LG_END_HANG ? last->info.hang_ns : last->verdict.monotonic_ns;
     bool known = of_run && of_run->finished_ns && ended_ns >= of_run->finished_ns;
     return known ? ended_ns - of_run->finished_ns : LG__LIVED_UNKNOWN;
 }
@@ -70,7 +79,7 @@ enum lg__account lg__account_apply(struct lg__ledger_context *context, const str
 {
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     struct lg__last_end end = {
-        .end = is_no_fault(last->verdict.evidence) ? LG_END_NONE : last->verdict.end,
+        .end = weighed_as(&last->verdict),
         .signal = last->verdict.signal,
         .finished = is_finished(last, context),
         .others = last->attributed && !is_attributed(last, of_run),

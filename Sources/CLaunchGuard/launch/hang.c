@@ -2,6 +2,9 @@
  * the run file is one of these words. */
 #include "launch/launch.h"
 
+/* The watch thread notes this often that a program that hangs is alive. */
+#define HUNG_NS UINT64_C(1000000000)
+
 static uint64_t any_hang(const struct lg__host *host)
 {
     for (unsigned i = 0; i < LG__HANGS; i++) {
@@ -28,6 +31,14 @@ void lg__hang_begin(struct lg__host *host, unsigned who, uint64_t since_ns)
 {
     atomic_store(&host->hangs[who], since_ns);
     settle_mark(host);
+}
+
+uint64_t lg__hang_look(struct lg__host *host, uint64_t now)
+{
+    if (!any_hang(host))
+        return LG__NEVER;
+    atomic_store(&host->run.state->hung_alive_ns, now);
+    return HUNG_NS;
 }
 
 uint64_t lg__hang_end(struct lg__host *host, unsigned who)

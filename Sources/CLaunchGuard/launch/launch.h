@@ -74,6 +74,8 @@ bool lg__setup_policy(const lg_launch_options *given, struct lg__policy *ret_pol
 
 /* The program hangs since that time: set the mark in the run file. */
 void lg__hang_begin(struct lg__host *host, unsigned who, uint64_t since_ns);
+/* Note that the program is alive, while it hangs. Returns the nanoseconds until the next look. */
+uint64_t lg__hang_look(struct lg__host *host, uint64_t now);
 /* The hang is over: remove the mark. Returns the begin of the hang; 0: there was none, or another
  * thread has removed the mark. */
 uint64_t lg__hang_end(struct lg__host *host, unsigned who);

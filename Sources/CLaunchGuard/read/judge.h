@@ -34,7 +34,7 @@ enum lg__judge_with {
     LG__WITH_KILL     /* SIGKILL */
 };
 
-/* The time of the end. */
+/* The time of the end; the last six are those of the evidence, where no witness saw the end. */
 enum lg__judge_at {
     LG__AT_NOTHING,
     LG__AT_END,     /* of the mark of the end */

@@ -99,6 +99,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     if (atomic_load(&state.witnessed) == 1) {
         info.witnessed = 1;
         info.wait_status = atomic_load(&state.witness_status);
+        info.witnessed_ns = atomic_load(&state.witnessed_ns);
     }
     if (atomic_load(&state.oom_known) == 1) {
         info.oom_known = 1;
@@ -106,6 +107,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
         info.oom_cgroup = atomic_load(&state.oom_cgroup);
     }
     info.hang_ns = atomic_load(&state.hang_ns);
+    info.hung_alive_ns = atomic_load(&state.hung_alive_ns);
     info.term_kept = atomic_load(&state.term_kept) == 1;
     info.term_alive_ns = atomic_load(&state.term_alive_ns);
     info.cpu_near_ns = atomic_load(&state.cpu_near_ns);

@@ -212,7 +212,7 @@ static uint64_t time_of(const struct lg__case *file, enum lg__judge_at at, int s
     case LG__AT_REQUEST: return run->term_signal == signal ? run->term_ns : 0;
     case LG__AT_ALIVE: return run->term_alive_ns;
     case LG__AT_ANNOUNCEMENT: return run->announced_ns;
-    case LG__AT_HANG: return run->hang_ns;
+    case LG__AT_HANG: return run->hung_alive_ns > run->hang_ns ? run->hung_alive_ns : run->hang_ns;
     case LG__AT_CPU: return run->cpu_near_ns;
     case LG__AT_MEMORY: return run->memory_near_ns;
     case LG__AT_JOB: return overran(file);
@@ -222,13 +222,22 @@ static uint64_t time_of(const struct lg__case *file, enum lg__judge_at at, int s
     return 0;
 }
 
+/* Other evidence than a record and the program's own mark is older than the end, which a witness
+ * saw. */
+static uint64_t end_of(const struct lg__case *file, enum lg__judge_at at, int signal)
+{
+    const uint64_t time = time_of(file, at, signal), seen = file->run.witnessed_ns;
+    const bool exact = at == LG__AT_RECORD || (at == LG__AT_END && time);
+    return exact || seen < file->run.monotonic_ns || seen < time ? time : seen;
+}
+
 static lg_verdict verdict_of(const struct lg__case *file, bool replaced)
 {
     struct facts facts = { .file = file };
     const struct lg__judge_row *row = lg__judge(holds, &facts, replaced);
     lg_verdict verdict = { .end = (lg_end)row->end, .evidence = (lg_evidence)row->evidence };
     add_signal(file, (enum lg__judge_with)row->with, &verdict);
-    verdict.monotonic_ns = time_of(file, (enum lg__judge_at)row->at, verdict.signal);
+    verdict.monotonic_ns = end_of(file, (enum lg__judge_at)row->at, verdict.signal);
     return verdict;
 }
 

@@ -74,6 +74,7 @@ static void wait_signal(struct lg__report *report, const void *of)
 
 static const struct lg__field witness_fields[] = {
     FIELD(SIGNED, "waitStatus", wait_status, "", "As of waitpid(2)."),
+    FIELD(NUMBER_IF, "monotonicNanoseconds", witnessed_ns, "ns", "When it was stored."),
     MAY_BE("exitCode", exit_code, "integer", "", "The exit code, where the status has one."),
     MAY_BE("signal", wait_signal, "signal", "", "The signal, where the status has one."),
     LAST,
@@ -174,6 +175,7 @@ static const struct lg__field identity_fields[] = {
     MAY_BE("announcement", announcement, "run-identity-announcement", "", "The program's own word that it would end."),
     MAY_BE("witness", witness, "run-identity-witness", "", "The wait status that another process stored."),
     FIELD(NUMBER_IF, "hangSinceNanoseconds", hang_ns, "ns", "The begin of the hang."),
+    FIELD(NUMBER_IF, "hungAliveNanoseconds", hung_alive_ns, "ns", "When the process was last seen alive while it hung."),
     MAY_BE("memoryKills", memory_kills, "run-identity-memory-kills", "",
            "Processes that the kernel had ended for lack of memory before the start; left out: not known."),
     MAY_BE("cpuLimit", cpu_limit, "run-identity-cpulimit", "", "CPU time when it was about to reach the hard limit; left out: it was not."),

@@ -29,8 +29,12 @@ static uint64_t look_around(struct lg_session *session)
     if (atomic_load(&session->host.closed))
         return LG__NEVER;
     /* the windows first: one may find the hang that the look at the heartbeats takes stacks of */
-    const uint64_t looks[] = { lg__window_look_around(&session->host), lg__heartbeats_look(session), lg__job_deadlines_look(session),
-                               lg__memory_watch_look(session), lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) };
+    const uint64_t looks[] = { lg__window_look_around(&session->host),
+                               lg__heartbeats_look(session),
+                               lg__job_deadlines_look(session),
+                               lg__memory_watch_look(session),
+                               lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)),
+                               lg__hang_look(&session->host, lg__os_clock_ns(CLOCK_MONOTONIC)) };
     uint64_t next = LG__NEVER;
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
         next = looks[i] < next ? looks[i] : next;

@@ -1,7 +1,7 @@
 /* lg_witness(): a supervisor stores the wait status of a process that it has waited for.
  *
- * The files are those of another process: see foreign_file.h. A witness writes its two fields and
- * the word of the ledger for a clean end, nothing else. */
+ * The files are those of another process: see foreign_file.h. A witness writes its three
+ * fields and the word of the ledger for a clean end, nothing else. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -62,7 +62,9 @@ static lg_status store_wait_status(const char *state_directory, int runs, const 
     if (status != LG_OK)
         return status;
     witnessed = 1;
+    const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     if (!lg__foreign_file_write(&words->file, words->state + offsetof(struct lg__state, witness_status), &wait_status, sizeof wait_status) ||
+        !lg__foreign_file_write(&words->file, words->state + offsetof(struct lg__state, witnessed_ns), &now, sizeof now) ||
         !lg__foreign_file_write(&words->file, at, &witnessed, sizeof witnessed))
         return LG_ERR_SYSTEM;
     return LG_OK;

@@ -156,7 +156,8 @@ struct lg__state {
     _Atomic uint32_t context_count;
     _Atomic uint64_t announced_ns;
     _Atomic uint32_t announced;      /* enum lg__announced; written after announced_ns */
-    /* 1: witness_status is that of waitpid(), stored by another process; written after it */
+    /* 1: witness_status is that of waitpid(), stored by another process; written after it and
+     * witnessed_ns */
     _Atomic uint32_t witnessed;
     _Atomic int32_t witness_status;
     /* 1: the two fields below are known; written at the start, after them */
@@ -195,6 +196,10 @@ struct lg__state {
     /* 1: an agent waits for the process, and will store its wait status */
     _Atomic uint32_t attached;
     _Atomic uint32_t reported; /* enum lg__reported; written by the agent */
+    /* CLOCK_MONOTONIC when the process was last seen alive while it hung */
+    _Atomic uint64_t hung_alive_ns;
+    /* CLOCK_MONOTONIC when the witness stored its status; written before the flag */
+    _Atomic uint64_t witnessed_ns;
     struct lg__state_context contexts[LG__CONTEXTS];
 };
 static_assert(offsetof(struct lg__state, ended) == 4, "FORMAT.md, state");
@@ -231,8 +236,10 @@ static_assert(offsetof(struct lg__state, crash_noted_ns) == 192, "FORMAT.md, sta
 static_assert(offsetof(struct lg__state, crash_type) == 200, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, attached) == 248, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, reported) == 252, "FORMAT.md, state");
-static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
-static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, hung_alive_ns) == 256, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, witnessed_ns) == 264, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, contexts) == 272, "FORMAT.md, state");
+static_assert(sizeof(struct lg__state) == 4368, "FORMAT.md, state");
 
 /* ---- Run file: modules and tasks of each context; read when a crash is attributed ---- */
 

@@ -386,7 +386,7 @@ static void body_without_heartbeat(void *argument)
     if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
         _exit(98);
     if (!argument)
-        wait_until(newest_info().hang_ns);
+        wait_until(newest_info().hang_ns && newest_info().hung_alive_ns > newest_info().hang_ns + UINT64_C(1500000000));
     for (const uint64_t begin = now_ns(); argument && now_ns() - begin < UINT64_C(1500000000);) {
         rest(10);
         lg_heartbeat(session); /* takes back the mark of a hang after a rest that was too long */
@@ -397,7 +397,15 @@ static void body_without_heartbeat(void *argument)
 static void test_hang_for_real(void **state)
 {
     (void)state;
-    expect_end(after(body_without_heartbeat, NULL), LG_END_HANG, LG_EVIDENCE_HANG_MARK);
+    run_child(body_without_heartbeat, NULL);
+    lg_run_info info = newest_info();
+    assert_int_equal(newest_verdict().monotonic_ns, info.hung_alive_ns);
+    assert_int_equal(lg_witness(state_path(""), info.pid, SIGKILL), LG_OK);
+    info = newest_info();
+    assert_true(info.witnessed_ns > info.hung_alive_ns);
+    assert_int_equal(newest_verdict().monotonic_ns, info.witnessed_ns);
+    expect_end(next_start(), LG_END_HANG, LG_EVIDENCE_HANG_MARK);
+    assert_int_equal(last_of_timeline().duration_ns, info.witnessed_ns - info.monotonic_ns);
     expect_end(after(body_without_heartbeat, "beats"), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
 }
 
