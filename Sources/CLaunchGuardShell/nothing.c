@@ -467,6 +467,11 @@ lg_status lg_launch_skip(lg_launch *launch)
     return launch ? LG_ERR_STATE : LG_ERR_ARGUMENT;
 }
 
+lg_status lg_launch_repaired(lg_launch *launch)
+{
+    return launch ? LG_ERR_STATE : LG_ERR_ARGUMENT;
+}
+
 lg_status lg_fleet_row_report(const lg_fleet_row *row, lg_report_sink sink, void *user)
 {
     return LG_ERR_UNSUPPORTED;

@@ -23,6 +23,17 @@ extension Launch {
     @discardableResult
     public func skip() -> Bool { core.skip() }
 
+    /// The program has repaired itself, for example by what the user chose in the screen of a
+    /// protect action. A launch that is held or halted goes on as after a repair that succeeded:
+    /// its tasks run, and one more crash holds it again, with every repair that was not tried.
+    /// After two such calls, or skips, without a good launch it goes on in safe mode instead. A
+    /// program without repairs, but with a protect action, is held by ``protect(reason:)`` for this
+    /// call. C: `lg_launch_repaired()`.
+    ///
+    /// - Returns: false when the launch is not held, and while a repair runs.
+    @discardableResult
+    public func repaired() -> Bool { core.repaired() }
+
     /// Make one try in safe mode with a launch that is halted. C: `lg_launch_try_safe()`.
     ///
     /// - Returns: false when the launch is not halted.

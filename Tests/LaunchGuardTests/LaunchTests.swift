@@ -65,7 +65,8 @@ import TestSupport
             }
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            #expect(try Child(directory).start().makeLaunch("main").streak == 0)
+            let launch = try Child(directory).start().makeLaunch("main")
+            #expect(launch.streak == 0)
         }
         #expect(try scene.runs().map { $0.verdict?.kind } == ["trap.swift.top_level", "trap.swift.top_level", nil])
     }
@@ -189,5 +190,9 @@ import TestSupport
     }
 }
 
-/// What the compiler calls where an error leaves `main.swift`.
-@_silgen_name("swift_errorInMain") private func errorAtTheTopLevel(_ error: any Error)
+/// As where an error leaves `main.swift`: the compiler then calls this function of the runtime.
+private func errorAtTheTopLevel(_ error: any Error) {
+    typealias ErrorInMain = @convention(c) (UnsafeRawPointer) -> Void
+    guard let function = unsafe dlsym(nil, "swift_errorInMain") else { exit(98) }
+    unsafe unsafeBitCast(function, to: ErrorInMain.self)(unsafeBitCast(error, to: UnsafeRawPointer.self))
+}

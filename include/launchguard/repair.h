@@ -2,7 +2,7 @@
  *
  *  Repairs are tried in the order of their impact, each a number of times, in a launch that is
  *  held. A program may let its user decide: lg_launch_repair(), lg_launch_refuse() and
- *  lg_launch_skip() answer for the repair that waits.
+ *  lg_launch_skip() and lg_launch_repaired() answer for the repair that waits.
  */
 #ifndef LAUNCHGUARD_REPAIR_H
 #define LAUNCHGUARD_REPAIR_H
@@ -83,8 +83,8 @@ LG_API lg_status lg_launch_repair(lg_launch *launch);
 /** Refuse the repair for which a held launch waits: go to the next rung.
  *
  *  @return as lg_launch_repair(); LG_ERR_STATE also while a repair runs, and where another answer
- *          came first: of lg_launch_repair(), lg_launch_refuse() and lg_launch_skip() at the same
- *          time one wins, and the others have no effect.
+ *          came first: of lg_launch_repair(), lg_launch_refuse(), lg_launch_skip() and
+ *          lg_launch_repaired() at the same time one wins, and the others have no effect.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: stored before the launch goes on.
@@ -100,6 +100,19 @@ LG_API lg_status lg_launch_refuse(lg_launch *launch);
  *  Durable: stored before the launch goes on.
  */
 LG_API lg_status lg_launch_skip(lg_launch *launch);
+
+/** Say that the program has repaired itself, for example by what the user chose in the screen of a
+ *  protect action. A launch that is held or halted goes on as after a repair that succeeded: its
+ *  tasks run, and one more crash holds it again, with every repair that was not tried. After two
+ *  such calls, or skips, without a good launch it goes on in safe mode instead. A program without
+ *  any lg_repair, but with a protect action, is held by lg_launch_protect() for this call.
+ *
+ *  @return as lg_launch_refuse(); LG_ERR_STATE also where the launch is not held.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: stored before the launch goes on.
+ */
+LG_API lg_status lg_launch_repaired(lg_launch *launch);
 
 LG_END
 

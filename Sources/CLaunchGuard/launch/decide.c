@@ -27,6 +27,21 @@ static void forget_hold(struct lg__ledger_context *context)
     context->held_deaths = 0;
 }
 
+/* Of H2 and H10. */
+static void begin_probation(struct lg__ledger_context *context, const struct lg__moment *now)
+{
+    forget_streak(context);
+    lg__ladder_forget(context);
+    context->held_deaths = 0;
+    context->quiet = 0;
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
+    memcpy(context->repair_boot_id, now->boot_id, sizeof context->repair_boot_id);
+    context->repair_boottime_ns = now->boottime_ns;
+    context->mode = LG_LAUNCH_MODE_PROBATION;
+    context->phase = LG_PHASE_LAUNCHING;
+    context->events |= LG_EVENT_REPAIRED;
+}
+
 /* "Clear" of the page. */
 static void clear_trouble(struct lg__ledger_context *context)
 {
@@ -59,9 +74,10 @@ static void hold(struct lg__ledger_context *context)
     context->events |= LG_EVENT_HELD;
 }
 
-static void choose_rung(struct lg__ledger_context *context, const struct lg__moment *now)
+/* `empty`: held even where no rung is left. */
+static void choose_rung(struct lg__ledger_context *context, const struct lg__moment *now, bool empty)
 {
-    if (lg__ladder_choose(context, now))
+    if (lg__ladder_choose(context, now) || empty)
         hold(context);
     else
         go_safe(context);
@@ -133,10 +149,7 @@ static void need_repair(struct lg__ledger_context *context, const struct lg__mom
     }
     context->mode = LG_LAUNCH_MODE_NORMAL;
     lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
-    if (empty && !lg__ladder_choose(context, now))
-        hold(context);
-    else
-        choose_rung(context, now);
+    choose_rung(context, now, empty);
 }
 
 /* B6 to B11 */
@@ -265,19 +278,11 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
 {
     if (!repaired) {
         context->events |= LG_EVENT_REPAIR_FAILED;
-        choose_rung(context, now);
+        choose_rung(context, now, false);
         return;
     }
-    forget_streak(context);
-    lg__ladder_forget(context);
-    forget_hold(context);
-    context->quiet = 0;
-    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
-    memcpy(context->repair_boot_id, now->boot_id, sizeof context->repair_boot_id);
-    context->repair_boottime_ns = now->boottime_ns;
-    context->mode = LG_LAUNCH_MODE_PROBATION;
-    context->phase = LG_PHASE_LAUNCHING;
-    context->events |= LG_EVENT_REPAIRED;
+    begin_probation(context, now);
+    context->skips = 0;
     if (context->rungs[context->rung].flags & LG_REPAIR_NEEDS_RESTART) {
         context->phase = LG_PHASE_TERMINATING;
         context->events |= LG_EVENT_RESTART;
@@ -295,7 +300,7 @@ void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__mome
 {
     context->events |= LG_EVENT_REFUSED;
     lg__ladder_leave(context, LG__RUNG_REFUSED);
-    choose_rung(context, now);
+    choose_rung(context, now, false);
 }
 
 void lg__decide_skip(struct lg__ledger_context *context)
@@ -314,6 +319,17 @@ void lg__decide_skip(struct lg__ledger_context *context)
     context->phase = LG_PHASE_LAUNCHING;
 }
 
+void lg__decide_repaired(struct lg__ledger_context *context, const struct lg__moment *now)
+{
+    if (context->skips >= LG__SKIPS_MAX) {
+        go_safe(context);
+        return;
+    }
+    context->skips++; /* a program that is wrong must not keep its own repairs from their turn */
+    begin_probation(context, now);
+    context->rung = context->rung_count;
+}
+
 void lg__decide_expired(struct lg__ledger_context *context)
 {
     context->events |= LG_EVENT_EXPIRED;
@@ -328,7 +344,7 @@ void lg__decide_try_safe(struct lg__ledger_context *context)
     context->phase = LG_PHASE_LAUNCHING;
 }
 
-void lg__decide_protect(struct lg__ledger_context *context, const struct lg__moment *now)
+void lg__decide_protect(struct lg__ledger_context *context, const struct lg__moment *now, bool empty)
 {
     if (context->mode == LG_LAUNCH_MODE_SAFE)
         return;
@@ -339,7 +355,7 @@ void lg__decide_protect(struct lg__ledger_context *context, const struct lg__mom
     context->mode = LG_LAUNCH_MODE_NORMAL;
     lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
     lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, false);
-    choose_rung(context, now);
+    choose_rung(context, now, empty);
 }
 
 /* ---- F: the launch ends ---- */
@@ -387,9 +403,7 @@ void lg__decide_finished(struct lg__ledger_context *context)
             context->retry_runs = context->safe_retry_runs;
         break;
     case LG_LAUNCH_MODE_PROBATION:
-        lg__ladder_next(context);
-        if (context->rung == context->rung_count && context->rung > 0)
-            context->rung--;
+        lg__ladder_helped(context);
         context->quiet = 0;
         break;
     default:

@@ -71,16 +71,18 @@ bool lg__decide_give_up(struct lg__ledger_context *context);
 /* R4: on_give_up has returned, or its time is over. */
 void lg__decide_gave_up(struct lg__ledger_context *context);
 
-/* H1 to H9; each only from the phase that its row names. */
+/* H1 to H10; each only from the phase that its row names. */
 void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, const struct lg__moment *now);
 /* H3a: the attempt has not ended in its grace, and may run on. */
 void lg__decide_overrun(struct lg__ledger_context *context);
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_skip(struct lg__ledger_context *context);
+void lg__decide_repaired(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_expired(struct lg__ledger_context *context);
 void lg__decide_try_safe(struct lg__ledger_context *context);
-void lg__decide_protect(struct lg__ledger_context *context, const struct lg__moment *now);
+/* `empty`: held even where no rung is left. */
+void lg__decide_protect(struct lg__ledger_context *context, const struct lg__moment *now, bool empty);
 
 /* F1 to F4, and F5 and F6. */
 void lg__decide_finished(struct lg__ledger_context *context);

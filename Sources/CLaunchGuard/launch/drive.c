@@ -7,6 +7,16 @@
 #include "os/os.h"
 #include "read/context.h"
 
+/* What lg_launch_protect() asks for. A program that has no repair, and whose protect actions show
+ * that it is held, repairs itself. */
+static lg_decision protection(const lg_launch *launch)
+{
+    bool shows = false;
+    for (uint32_t i = 0; i < launch->task_count; i++)
+        shows = shows || launch->tasks[i].protect;
+    return shows && launch->rung_count == 0 && launch->options.hold != LG_HOLD_NONE ? LG_DECISION_HOLD : LG_DECISION_PROTECT;
+}
+
 static void fill_policy(lg_launch *launch, const struct lg__ledger_context *context, struct lg__policy *ret_policy)
 {
     const lg_launch_options *options = &launch->options;
@@ -14,7 +24,7 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
     lg__setup_policy(options, ret_policy);
     ret_policy->skippable = options->leave_out_suspects && lg__tasks_suspect(launch, context, key);
     ret_policy->asks = options->on_decide;
-    ret_policy->decision = launch->early ? LG_DECISION_PROTECT : LG_DECISION_BY_RULE;
+    ret_policy->decision = launch->early ? protection(launch) : LG_DECISION_BY_RULE;
     ret_policy->rung_count = launch->rung_count + 1;
     strcpy(ret_policy->rungs[0].name, "leave out the suspect task");
     ret_policy->rungs[0].attempts = 1;
@@ -40,7 +50,7 @@ static void ask_program(struct lg__life *life, const struct lg__ledger_context *
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(life, context) {
         if (decision == LG_DECISION_BY_RULE && launch->early)
-            decision = LG_DECISION_PROTECT;
+            decision = protection(launch);
         if (context->phase == LG_PHASE_LAUNCHING && context->flags & LG__CONTEXT_ASKING)
             lg__decide_course(context, decision, &now);
         life->by_hand = decision == LG_DECISION_HOLD;
@@ -293,7 +303,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
         held = context->phase == LG_PHASE_LAUNCHING && !safe;
         if (!held)
             continue;
-        lg__decide_protect(context, &now);
+        lg__decide_protect(context, &now, protection(launch) == LG_DECISION_HOLD);
         atomic_store(&launch->state->marked, 0);
         life->mark_waits = false;
         /* The thread that runs the tasks sees the phase; when all have run there is none. */

@@ -80,6 +80,13 @@ static void await_wish(struct lg__life *life, const struct lg__ledger_context *s
     pthread_mutex_unlock(&launch->lock);
 }
 
+/* In the run file, before it stands in the ledger. */
+static void mark_repaired(lg_launch *launch)
+{
+    atomic_store(&launch->state->repaired, 1);
+    LG_FAULT_POINT("run: repaired");
+}
+
 /* The callback of an attempt that has been stored, and its outcome. */
 static void attempt_repair(struct lg__life *life, const struct lg__ledger_context *seen)
 {
@@ -103,10 +110,8 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
             context->events |= LG_EVENT_LEFT_OUT;
             lg__suspects_leave_out(context, life->left_out);
         }
-        if (answer == LG__ANSWER_OK) {
-            atomic_store(&launch->state->repaired, 1);
-            LG_FAULT_POINT("run: repaired");
-        }
+        if (answer == LG__ANSWER_OK)
+            mark_repaired(launch);
         if (answer == LG__ANSWER_OVERRUN && launch->options.overrun == LG_OVERRUN_SAFE)
             lg__decide_overrun(context);
         else
@@ -143,6 +148,11 @@ static void follow_wish(struct lg__life *life)
             break;
         case WISH_REFUSE: lg__decide_refuse(context, &now); break;
         case WISH_SKIP: lg__decide_skip(context); break;
+        case WISH_REPAIRED:
+            lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: the program has repaired itself", launch->name);
+            mark_repaired(launch);
+            lg__decide_repaired(context, &now);
+            break;
         case WISH_TRY_SAFE: lg__decide_try_safe(context); break;
         case NO_WISH:
             if (life->hold_left_ns > 0)
@@ -210,7 +220,12 @@ void lg__hold_launch(struct lg__life *life)
 
 /* ---- wishes ---- */
 
-static lg_status set_wish(lg_launch *launch, enum lg__wish wish, lg_phase in, bool while_repairing)
+static bool may_wish(enum lg__wish wish, lg_phase phase)
+{
+    return (phase == LG_PHASE_HELD && wish != WISH_TRY_SAFE) || (phase == LG_PHASE_HALTED && (wish == WISH_TRY_SAFE || wish == WISH_REPAIRED));
+}
+
+static lg_status set_wish(lg_launch *launch, enum lg__wish wish)
 {
     if (!launch)
         return LG_ERR_ARGUMENT;
@@ -218,31 +233,36 @@ static lg_status set_wish(lg_launch *launch, enum lg__wish wish, lg_phase in, bo
         return LG_ERR_STATE;
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
-    bool possible = phase == in && launch->life && (launch->life->wish == NO_WISH || launch->life->wish == wish);
+    bool possible = may_wish(wish, phase) && launch->life && (launch->life->wish == NO_WISH || launch->life->wish == wish);
     if (possible) {
         launch->life->wish = wish;
         pthread_cond_broadcast(&launch->changed);
     }
     pthread_mutex_unlock(&launch->lock);
-    return possible || (while_repairing && phase == LG_PHASE_REPAIRING) ? LG_OK : LG_ERR_STATE;
+    return possible || (wish == WISH_REPAIR && phase == LG_PHASE_REPAIRING) ? LG_OK : LG_ERR_STATE;
 }
 
 lg_status lg_launch_repair(lg_launch *launch)
 {
-    return set_wish(launch, WISH_REPAIR, LG_PHASE_HELD, true);
+    return set_wish(launch, WISH_REPAIR);
 }
 
 lg_status lg_launch_refuse(lg_launch *launch)
 {
-    return set_wish(launch, WISH_REFUSE, LG_PHASE_HELD, false);
+    return set_wish(launch, WISH_REFUSE);
 }
 
 lg_status lg_launch_skip(lg_launch *launch)
 {
-    return set_wish(launch, WISH_SKIP, LG_PHASE_HELD, false);
+    return set_wish(launch, WISH_SKIP);
+}
+
+lg_status lg_launch_repaired(lg_launch *launch)
+{
+    return set_wish(launch, WISH_REPAIRED);
 }
 
 lg_status lg_launch_try_safe(lg_launch *launch)
 {
-    return set_wish(launch, WISH_TRY_SAFE, LG_PHASE_HALTED, false);
+    return set_wish(launch, WISH_TRY_SAFE);
 }

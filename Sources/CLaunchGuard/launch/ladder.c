@@ -39,19 +39,21 @@ void lg__ladder_forget(struct lg__ledger_context *context)
     context->interruptions = 0;
 }
 
-void lg__ladder_next(struct lg__ledger_context *context)
+void lg__ladder_helped(struct lg__ledger_context *context)
 {
-    /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
-    if (context->rung < context->rung_count)
+    if (context->rung == context->rung_count)
+        context->rung = 0; /* the program's own repair, outside of the ladder */
+    else if (context->rung + 1 < context->rung_count)
         context->rung++;
     lg__ladder_forget(context);
 }
 
 void lg__ladder_leave(struct lg__ledger_context *context, enum lg__rung_fate fate)
 {
+    /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
     if (context->rung < context->rung_count)
-        context->rungs[context->rung].fate = fate;
-    lg__ladder_next(context);
+        context->rungs[context->rung++].fate = fate;
+    lg__ladder_forget(context);
 }
 
 void lg__ladder_offer_again(struct lg__ledger_context *context)

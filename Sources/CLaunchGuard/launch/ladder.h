@@ -13,9 +13,7 @@ void lg__ladder_take_over(struct lg__ledger_context *context, const struct lg__p
 /* "Choose a rung". false: none is left. */
 bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__moment *now);
 
-/* Go on to the next rung, or back to rung 0. */
-void lg__ladder_next(struct lg__ledger_context *context);
-/* The same, from a rung with this fate. */
+/* Go on to the next rung, from one with this fate. */
 void lg__ladder_leave(struct lg__ledger_context *context, enum lg__rung_fate fate);
 /* Rungs that were refused may be tried again. */
 void lg__ladder_offer_again(struct lg__ledger_context *context);
@@ -23,6 +21,9 @@ void lg__ladder_offer_again(struct lg__ledger_context *context);
  * one left a task out, or launches before crashed soon after they were finished. */
 void lg__ladder_good(struct lg__ledger_context *context, bool repaired);
 void lg__ladder_offer_all(struct lg__ledger_context *context);
+/* F3: where it begins the next time. */
+void lg__ladder_helped(struct lg__ledger_context *context);
+/* Back to rung 0. */
 void lg__ladder_foot(struct lg__ledger_context *context);
 
 /* Forget the attempts of the rung. Give the last attempt back. */

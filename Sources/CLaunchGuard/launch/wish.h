@@ -8,7 +8,7 @@
 #include "store/format.h"
 
 /* The wish for a launch that is held. */
-enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
+enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_REPAIRED, WISH_TRY_SAFE };
 
 /* The terms of one hold. */
 struct lg__hold_terms {

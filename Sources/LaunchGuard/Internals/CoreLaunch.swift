@@ -65,6 +65,8 @@ struct CoreLaunch: @unchecked Sendable {
 
     func skip() -> Bool { unsafe lg_launch_skip(pointer) == LG_OK }
 
+    func repaired() -> Bool { unsafe lg_launch_repaired(pointer) == LG_OK }
+
     func trySafeMode() -> Bool { unsafe lg_launch_try_safe(pointer) == LG_OK }
 
     func protect(_ reason: String?) -> Bool {

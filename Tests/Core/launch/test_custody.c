@@ -296,6 +296,42 @@ static void test_protect_when_all_have_run(void **state)
     assert_int_equal(info.status, LG_LAUNCH_CHECKING);
 }
 
+static void says_repaired(lg_launch *launch, lg_launch_status status, void *user)
+{
+    life_status(launch, status, user);
+    if (status == LG_LAUNCH_NEEDS_REPAIR && lg_launch_repaired(launch) != LG_OK)
+        tell("impossible");
+}
+
+/* A program without a repair shows by its protect actions that it is held, and repairs itself. */
+static void test_protect_without_a_repair(void **state)
+{
+    (void)state;
+    for (lg_hold hold = LG_HOLD_BLOCK; hold <= LG_HOLD_NONE; hold++)
+        for (int early = 0; early < 2; early++) {
+            simulated_make(NULL);
+            lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+            options.hold = hold;
+            options.on_status = says_repaired;
+            lg_launch *launch = simulated_launch(&options);
+            struct simulated_task a = { .key = "a", .then = early ? NULL : asks_for_protection }, b = { .key = "b", .protects = true };
+            simulated_add(launch, &a);
+            simulated_add(launch, &b);
+            if (early)
+                assert_int_equal(lg_launch_protect(launch, "no index"), LG_OK);
+            lg_launch_begin(launch);
+            assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+            lg_launch_info info = LG_LAUNCH_INFO_INIT;
+            assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
+            assert_int_equal(info.mode, hold == LG_HOLD_NONE ? LG_LAUNCH_MODE_SAFE : LG_LAUNCH_MODE_PROBATION);
+            if (hold == LG_HOLD_BLOCK)
+                assert_told(early ? "needs-repair;protect b;checking;a;b;" : "checking;a;needs-repair;protect b;checking;b;");
+            story_take();
+            simulated_clean(NULL);
+        }
+    simulated_make(NULL);
+}
+
 static _Atomic int gate;
 
 static void waits_at_the_gate(lg_launch *launch)
@@ -1103,7 +1139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures), SIMULATED(test_leave_out),
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
-        SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
+        SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_without_a_repair), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
         SIMULATED(test_mark_while_tasks_are_held), SIMULATED(test_window_while_tasks_wait),
         SIMULATED(test_late), SIMULATED(test_late_is_refused), SIMULATED(test_late_while_held_again), SIMULATED(test_late_one_at_a_time), SIMULATED(test_late_from_several_threads),
         SIMULATED(test_some_by_key),       SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),

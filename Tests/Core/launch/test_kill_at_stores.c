@@ -397,10 +397,10 @@ static void test_kill_at_every_store(void **state)
 static void *marks(void *argument)
 {
     lg_launch *launch = argument;
-    lg_status (*const calls[])(lg_launch *) = { lg_launch_finished, lg_launch_repair, lg_launch_refuse, lg_launch_skip, lg_launch_try_safe };
+    lg_status (*const calls[])(lg_launch *) = { lg_launch_finished, lg_launch_repair, lg_launch_refuse, lg_launch_skip, lg_launch_repaired, lg_launch_try_safe };
     lg_launch_info info = LG_LAUNCH_INFO_INIT;
     for (unsigned i = 0;; i++) {
-        calls[i % 5](launch);
+        calls[i % 6](launch);
         if (i % 7 == 0)
             lg_launch_protect(launch, NULL);
         lg_launch_signal(launch, NULL, "event");

@@ -81,6 +81,7 @@ static void *wishes_all_the_time(void *argument)
 
 static lg_status (*const do_refuse)(lg_launch *) = lg_launch_refuse;
 static lg_status (*const do_skip)(lg_launch *) = lg_launch_skip;
+static lg_status (*const do_repaired)(lg_launch *) = lg_launch_repaired;
 
 static void wish_all_the_time(lg_launch *launch)
 {
@@ -90,6 +91,7 @@ static void wish_all_the_time(lg_launch *launch)
 static void none_is_possible(lg_launch *launch)
 {
     if (lg_launch_repair(launch) != LG_ERR_STATE || lg_launch_refuse(launch) != LG_ERR_STATE || lg_launch_skip(launch) != LG_ERR_STATE ||
+        lg_launch_repaired(launch) != LG_ERR_STATE ||
         lg_launch_try_safe(launch) != LG_ERR_STATE)
         tell("possible");
 }
@@ -148,6 +150,30 @@ static void test_by_hand(void **state)
     lives(LIFE(BY_HAND, EXPIRES, .after = FINISH), 0, "needs-repair;protect a;protect b;checking;a;b;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     assert_true(stored().events & LG_EVENT_EXPIRED);
+}
+
+/* H10: after the word of the program no repair counts as tried. */
+static void test_repaired_by_itself(void **state)
+{
+    (void)state;
+#define SAYS_REPAIRED BY_HAND, .options.user = (void *)(uintptr_t)&do_repaired, .before = wish_all_the_time
+    crash_times(2);
+    state_save();
+    lives(LIFE(SAYS_REPAIRED, .after = FINISH), 0, "needs-repair;protect a;protect b;checking;a;b;normal;");
+    assert_int_equal(stored().mode, LG_LAUNCH_MODE_NORMAL);
+    assert_int_equal(stored().rung, 0);
+    assert_true(stored().events & LG_EVENT_REPAIRED);
+    /* It was wrong: one more crash, and the first repair has its turn. */
+    state_restore();
+    lives(LIFE(SAYS_REPAIRED, .after = CRASH), SEGV, "needs-repair;protect a;protect b;checking;a;b;");
+    assert_int_equal(stored().mode, LG_LAUNCH_MODE_PROBATION);
+    lives(LIFE(.options.report_after = 9, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
+    /* It says so every time. */
+    state_restore();
+    for (int times = 0; times < 3; times++) {
+        lives(LIFE(SAYS_REPAIRED, .after = CRASH), SEGV, "needs-repair;protect a;protect b;checking;a;b;");
+        assert_int_equal(stored().mode, times < 2 ? LG_LAUNCH_MODE_PROBATION : LG_LAUNCH_MODE_SAFE);
+    }
 }
 
 static void test_consent(void **state)
@@ -641,7 +667,7 @@ static void test_mark_before_the_tasks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_LIFE(test_report_thresholds), WITH_LIFE(test_by_hand), WITH_LIFE(test_consent),
+        WITH_LIFE(test_report_thresholds), WITH_LIFE(test_by_hand), WITH_LIFE(test_repaired_by_itself), WITH_LIFE(test_consent),
         WITH_LIFE(test_attempts),          WITH_LIFE(test_probation_climbs), WITH_LIFE(test_protect_hangs),
         WITH_LIFE(test_safe_mode_and_trial),
         WITH_LIFE(test_halted),            WITH_LIFE(test_throttle), WITH_LIFE(test_deescalation),

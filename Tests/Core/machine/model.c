@@ -128,9 +128,9 @@ static bool look_for_a_rung(struct model *m, struct model_time now)
     return found < m->rung_count;
 }
 
-static void choose_a_rung(struct model *m, struct model_time now)
+static void choose_a_rung(struct model *m, struct model_time now, bool empty)
 {
-    if (look_for_a_rung(m, now))
+    if (look_for_a_rung(m, now) || empty)
         m->phase = HELD;
     else
         go_safe(m);
@@ -511,7 +511,7 @@ static void by_rule(struct model *m, struct model_time now)
     }
     m->mode = NORMAL; /* B11 */
     m->due = true;
-    choose_a_rung(m, now);
+    choose_a_rung(m, now, false);
 }
 
 void model_course(struct model *m, enum model_decision decision, struct model_time now)
@@ -539,10 +539,7 @@ void model_course(struct model *m, enum model_decision decision, struct model_ti
         go_safe(m);
         return;
     }
-    if (decision == HOLD && !look_for_a_rung(m, now))
-        m->phase = HELD;
-    else
-        choose_a_rung(m, now);
+    choose_a_rung(m, now, decision == HOLD);
 }
 
 void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_rule)
@@ -613,7 +610,7 @@ void model_attempt(struct model *m, struct model_time now) /* H1 */
 void model_attempted(struct model *m, bool ok, struct model_time now)
 {
     if (!ok) { /* H3 */
-        choose_a_rung(m, now);
+        choose_a_rung(m, now, false);
         return;
     }
     /* H2 */
@@ -635,7 +632,7 @@ void model_overrun(struct model *m) /* H3a */
 void model_refuse(struct model *m, struct model_time now) /* H4 */
 {
     climb_after(m, true);
-    choose_a_rung(m, now);
+    choose_a_rung(m, now, false);
 }
 
 void model_skip(struct model *m)
@@ -654,6 +651,22 @@ void model_skip(struct model *m)
     m->phase = LAUNCHING;
 }
 
+void model_repaired(struct model *m, struct model_time now) /* H10 */
+{
+    if (m->skips >= SKIPS_MAX) {
+        go_safe(m);
+        return;
+    }
+    m->skips++;
+    forget_streak(m);
+    m->attempts = m->interruptions = m->held_deaths = m->quiet = 0;
+    m->due = false;
+    m->repaired = now;
+    m->mode = PROBATION;
+    m->rung = m->rung_count;
+    m->phase = LAUNCHING;
+}
+
 void model_expired(struct model *m)
 {
     if (m->phase == HALTED) /* H8 */
@@ -667,7 +680,7 @@ void model_try_safe(struct model *m) /* H8 */
     m->phase = LAUNCHING;
 }
 
-void model_protect(struct model *m, struct model_time now) /* H9 */
+void model_protect(struct model *m, struct model_time now, bool empty) /* H9 */
 {
     if (m->mode == SAFE)
         return;
@@ -676,7 +689,7 @@ void model_protect(struct model *m, struct model_time now) /* H9 */
     m->mode = NORMAL;
     m->due = true;
     m->unexplained = false;
-    choose_a_rung(m, now);
+    choose_a_rung(m, now, empty);
 }
 
 /* ---- Finish and terminate ---- */
@@ -708,7 +721,7 @@ void model_finish(struct model *m)
     case PROBATION: /* F3 */
         clear(m);
         m->mode = NORMAL;
-        m->rung = m->rung_count == 0 ? 0 : m->rung >= m->rung_count - 1 ? m->rung_count - 1 : m->rung + 1;
+        m->rung = m->rung == m->rung_count ? 0 : least(m->rung + 1, m->rung_count - 1);
         m->quiet = 0;
         break;
     case NORMAL: /* F4 */

@@ -220,6 +220,7 @@ bool pair_allows(const struct pair *pair, const struct pair_event *event)
     case ATTEMPT:
     case REFUSE:
     case SKIP: return phase == HELD;
+    case REPAIRED:
     case EXPIRE: return phase == HELD || phase == HALTED;
     case DONE_OK:
     case DONE_FAILED:
@@ -307,9 +308,10 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     case OVERRUN: lg__decide_overrun(r), model_overrun(m); break;
     case REFUSE: lg__decide_refuse(r, &now), model_refuse(m, pair->now); break;
     case SKIP: lg__decide_skip(r), model_skip(m); break;
+    case REPAIRED: lg__decide_repaired(r, &now), model_repaired(m, pair->now); break;
     case EXPIRE: lg__decide_expired(r), model_expired(m); break;
     case TRY: lg__decide_try_safe(r), model_try_safe(m); break;
-    case PROTECT: lg__decide_protect(r, &now), model_protect(m, pair->now); break;
+    case PROTECT: lg__decide_protect(r, &now, event->empty), model_protect(m, pair->now, event->empty); break;
     case FINISH: lg__decide_finished(r), model_finish(m); break;
     case TERMINATE: lg__decide_terminating(r), model_terminate(m); break;
     case LEAVE_OUT: r->suspects[r->suspect_count - 1].left_out = 1, m->suspects[m->suspect_count - 1].left_out = true; break;
@@ -329,7 +331,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
 
 const char *event_text(const struct pair_event *event)
 {
-    static const char *const kinds[] = { "begin", "course", "told", "reported", "account", "attempt", "done(ok)", "done(failed)", "overrun", "refuse", "skip", "expire", "try safe",
+    static const char *const kinds[] = { "begin", "course", "told", "reported", "account", "attempt", "done(ok)", "done(failed)", "overrun", "refuse", "skip", "repaired", "expire", "try safe",
                                          "protect", "finish", "terminate", "leave out", "give up", "gave up", "pass", "reboot", "upgrade" };
     static const char *const ends[END_COUNT] = { "none", "clean", "terminated", "crash", "hang", "oom", "killed", "exit", "reboot", "upgrade",
                                                  "debugger", "unknown", "running" };

@@ -9,12 +9,13 @@
 #define MS UINT64_C(1000000)
 #define HOUR (3600000 * MS)
 
-enum pair_kind { BEGIN, COURSE, TOLD, REPORTED, ACCOUNT, ATTEMPT, DONE_OK, DONE_FAILED, OVERRUN, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, LEAVE_OUT,
+enum pair_kind { BEGIN, COURSE, TOLD, REPORTED, ACCOUNT, ATTEMPT, DONE_OK, DONE_FAILED, OVERRUN, REFUSE, SKIP, REPAIRED, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, LEAVE_OUT,
                  GIVE_UP, GAVE_UP, PASS, REBOOT, UPGRADE };
 
 struct pair_event {
     enum pair_kind kind;
     bool skippable, shadow, asks, by_hand; /* of BEGIN */
+    bool empty;                            /* of PROTECT */
     enum model_decision decided;      /* of BEGIN without asks, of COURSE */
     enum model_end end;               /* of ACCOUNT and UPGRADE */
     bool sigpipe, finished, others, early;

@@ -68,19 +68,20 @@ struct small_program {
     struct { uint32_t attempts; bool destructive, restart; } rungs[EXPLORE_RUNGS - 1];
     uint32_t rung_count;
     bool time, ends, everything_counts, tasks, shadow, decides, slow, soon, gives_up, reports;
+    bool repairs_itself;
 };
 
 static const struct small_program small_programs[] = {
-    { "no repairs", 1, 1, 1, 1, 2, 1, 1, 0, { { 0, 0, 0 } }, 0, .ends = true },
+    { "no repairs", 1, 1, 1, 1, 2, 1, 1, 0, { { 0, 0, 0 } }, 0, .ends = true, .repairs_itself = true },
     { "reports", 1, 1, 0, 1, 1, 1, 0, 0, { { 0, 0, 0 } }, 0, .reports = true },
-    { "gives up", 1, 1, 0, 1, 1, 1, 0, 0, { { 0, 0, 0 } }, 0, .gives_up = true },
+    { "gives up", 1, 1, 0, 1, 1, 1, 0, 0, { { 0, 0, 0 } }, 0, .gives_up = true, .repairs_itself = true },
     { "no repairs, twice", 1, 2, 2, 2, 4, 2, 1, 0, { { 0, 0, 0 } }, 0, .ends = true, .slow = true },
     { "no repairs, tasks", 1, 2, 2, 2, 4, 2, 1, 0, { { 0, 0, 0 } }, 0, .ends = true, .tasks = true, .slow = true },
-    { "report first", 1, 2, 0, 1, 2, 1, 1, 0, { { 1, 1, 0 } }, 1, .time = true, .slow = true },
+    { "report first", 1, 2, 0, 1, 2, 1, 1, 0, { { 1, 1, 0 } }, 1, .time = true, .slow = true, .repairs_itself = true },
     { "report with the repair", 2, 2, 1, 1, 2, 1, 0, 0, { { 2, 0, 0 } }, 1, .shadow = true, .slow = true },
     { "report last", 3, 1, 1, 1, 4, 2, 0, 0, { { 1, 0, 1 }, { 2, 1, 0 } }, 2, .ends = true, .everything_counts = true, .slow = true },
     { "unknown ends", 1, 2, 3, 2, 4, 0, 2, 0, { { 1, 0, 0 } }, 1, .slow = true },
-    { "crashes soon", 1, 1, 0, 1, 1, 1, 0, 0, { { 1, 0, 0 } }, 1, .soon = true },
+    { "crashes soon", 1, 1, 0, 1, 1, 1, 0, 0, { { 1, 0, 0 } }, 1, .soon = true, .repairs_itself = true },
     { "crashes soon, twice", 1, 2, 0, 1, 2, 1, 1, 0, { { 1, 0, 0 } }, 1, .soon = true, .slow = true },
     { "crashes soon, unexplained ends", 1, 2, 2, 1, 2, 1, 0, 0, { { 1, 1, 0 } }, 1, .soon = true, .slow = true },
     { "decides at once", 1, 1, 0, 1, 1, 1, 0, 0, { { 0, 0, 0 } }, 0, .decides = true },
@@ -103,6 +104,10 @@ static struct events events_of(const struct small_program *small)
     static const enum pair_kind plain[] = { TOLD, REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, OVERRUN, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, UPGRADE };
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         event(&events, (struct pair_event){ .kind = plain[i] });
+    if (small->repairs_itself) {
+        event(&events, (struct pair_event){ .kind = REPAIRED });
+        event(&events, (struct pair_event){ .kind = PROTECT, .empty = true });
+    }
     if (small->time) {
         event(&events, (struct pair_event){ .kind = REBOOT });
         event(&events, (struct pair_event){ .kind = PASS, .ns = T, .wall = T });
@@ -325,6 +330,7 @@ static bool never_let_through(const struct explore *explore, const struct explor
     case PASS:
     case REBOOT: return edge->from != edge->to; /* once everything is long ago, nothing changes */
     case SKIP:
+    case REPAIRED:
     case DONE_OK: return false;
     case COURSE: return hopeless(explore, edge);
     case ACCOUNT: return (phase == HELD || phase == REPAIRING) && hopeless(explore, edge);

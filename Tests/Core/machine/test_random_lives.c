@@ -84,7 +84,7 @@ static struct pair_event random_pass(void)
 static struct pair_event random_event(void)
 {
     static const enum pair_kind kinds[] = { BEGIN, BEGIN, BEGIN, BEGIN, COURSE, COURSE, TOLD, TOLD, REPORTED, REPORTED, ACCOUNT, ATTEMPT, ATTEMPT, ATTEMPT, DONE_OK, DONE_FAILED, OVERRUN,
-                                            REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, FINISH, TERMINATE, LEAVE_OUT, GIVE_UP, GAVE_UP, PASS, REBOOT };
+                                            REFUSE, SKIP, REPAIRED, EXPIRE, TRY, PROTECT, FINISH, FINISH, TERMINATE, LEAVE_OUT, GIVE_UP, GAVE_UP, PASS, REBOOT };
     static const enum model_end often[] = { END_CRASH, END_CRASH, END_CLEAN, END_UNKNOWN, END_TERMINATED, END_EXIT, END_HANG };
     struct pair_event event = { .kind = ONE_OF(kinds) };
     if (event.kind == PASS)
@@ -92,6 +92,7 @@ static struct pair_event random_event(void)
     if (event.kind == REBOOT && roll(100) == 0)
         event.kind = UPGRADE;
     event.skippable = roll(2);
+    event.empty = roll(2);
     event.shadow = roll(20) == 0;
     event.by_hand = roll(4) == 0;
     event.early = roll(12) == 0;

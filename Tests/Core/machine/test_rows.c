@@ -121,12 +121,12 @@ static void test_protected(void **state)
     (void)state;
     struct lg__ledger_context context = { .streak = 0 };
     begin(&context);
-    lg__decide_protect(&context, &now);
+    lg__decide_protect(&context, &now, false);
     assert_int_equal(context.events, LG_EVENT_PROTECTED | LG_EVENT_HELD);
     lg__decide_expired(&context);
     const uint32_t events = context.events;
     context.events = 0;
-    lg__decide_protect(&context, &now);
+    lg__decide_protect(&context, &now, false);
     assert_true(events & LG_EVENT_SAFE);
     assert_int_equal(context.events, 0); /* nothing is left to try */
 }

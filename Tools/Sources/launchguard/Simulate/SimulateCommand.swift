@@ -30,6 +30,8 @@ struct SimulateCommand: AsyncParsableCommand {
               repair refuse skip
                                the user's answer to a repair that waits for
                                consent; timeout: no answer until the deadline
+              repaired         the program has repaired itself while it is held or
+                               halted
               replay:TASK      a task that waits for its key after a hold runs
               try-safe         one more try in safe mode, where a supervised
                                launch is halted; timeout: likewise
@@ -56,6 +58,7 @@ struct SimulateCommand: AsyncParsableCommand {
               launchguard simulate --repair reset:90:destructive,consent crash*2 refuse
               launchguard simulate --task maps:suspect --repair-after 1 crash-in:maps
               launchguard simulate --by-hand crash*2 skip crash repair ok finish
+              launchguard simulate --no-repairs protect repaired finish
               launchguard simulate crash decide:go-on crash finish
               launchguard simulate crash "clean*3" crash
               launchguard simulate "(finish, crash)*3"
@@ -68,7 +71,7 @@ struct SimulateCommand: AsyncParsableCommand {
         help: ArgumentHelp("The events of the scenario, in order.", valueName: "event"),
         completion: .list(
             SimulationWord.ends.map(\.rawValue) + SimulationWord.endsInTask.map(\.prefix) + [
-                "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "replay:",
+                "finish", "protect", "repair", "refuse", "skip", "repaired", "try-safe", "ok", "fail", "timeout", "replay:",
                 "crash-in-repair", "crash-in-report", "crash-in-protect", "crash-in-give-up", "crash-before-begin", "decide:go-on", "decide:protect", "decide:hold", "wait:6h", "wait:24h",
             ]))
     var events: [String] = []

@@ -13,7 +13,7 @@ struct SimulationWord: Sendable {
     enum Event: Hashable, Sendable {
         case end(Report.End)
         case finish, protect
-        case repair, refuse, skip, trySafe
+        case repair, refuse, skip, repaired, trySafe
         case ok, fail, timeout
         case replay(String)
         case endInTask(Report.End, String), crashInRepair, crashInReport, crashInProtect, crashInGiveUp
@@ -31,7 +31,7 @@ struct SimulationWord: Sendable {
     ]
 
     private static let plain: [String: Event] = [
-        "finish": .finish, "protect": .protect, "repair": .repair, "refuse": .refuse, "skip": .skip, "try-safe": .trySafe, "ok": .ok,
+        "finish": .finish, "protect": .protect, "repair": .repair, "refuse": .refuse, "skip": .skip, "repaired": .repaired, "try-safe": .trySafe, "ok": .ok,
         "fail": .fail, "timeout": .timeout, "crash-in-repair": .crashInRepair, "crash-in-report": .crashInReport,
         "crash-in-protect": .crashInProtect, "crash-in-give-up": .crashInGiveUp, "crash-before-begin": .crashBeforeBegin,
     ]
@@ -39,7 +39,7 @@ struct SimulationWord: Sendable {
     /// All events, for a person.
     static var allText: String {
         ends.map(\.rawValue).joined(separator: " ")
-            + ", finish protect, repair refuse skip try-safe, ok fail timeout, replay:TASK, "
+            + ", finish protect, repair refuse skip repaired try-safe, ok fail timeout, replay:TASK, "
             + endsInTask.map { $0.prefix + "TASK" }.joined(separator: " ")
             + ", crash-in-repair crash-in-report crash-in-protect crash-in-give-up crash-before-begin, decide:COURSE, wait:TIME"
     }

@@ -119,6 +119,9 @@ final class Simulator {
         case (.skip, .held):
             launch.skip()
             try await settle { [launch] _ in launch.status != .needsRepair }
+        case (.repaired, .held), (.repaired, .halted):
+            launch.repaired()
+            try await settle { [launch] _ in launch.status != .needsRepair }
         case (.replay(let key), .replaying) where launch.state(ofTask: key) == .held:
             launch.replay(key)
             try await settle { [launch] _ in launch.state(ofTask: key) != .held && launch.state(ofTask: key) != .running }
@@ -148,8 +151,8 @@ final class Simulator {
         case .finished: ("the launch is finished", [])
         case .restart: ("the program is about to be started again", [])
         case .repairing(let name): ("the repair \"\(name)\" runs", ["ok", "fail", "timeout", "crash-in-repair"])
-        case .held: ("the launch is held for a repair that waits for consent", ["repair", "refuse", "skip", "timeout"])
-        case .halted: ("the launch is halted and waits", ["try-safe", "timeout"])
+        case .held: ("the launch is held for a repair that waits for consent", ["repair", "refuse", "skip", "repaired", "timeout"])
+        case .halted: ("the launch is halted and waits", ["try-safe", "repaired", "timeout"])
         case .replaying: ("the remaining tasks wait for their keys", ["replay:TASK"])
         case .inReport: ("on_report runs", ["crash-in-report"])
         case .inTask(let key): ("the task \"\(key)\" runs", ["crash-in:\(key)", "killed-in:\(key)", "terminated-in:\(key)"])
