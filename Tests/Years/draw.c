@@ -93,7 +93,7 @@ static struct start draw_start(struct dice *dice, enum season season, uint32_t s
         start.answer = IS_AWAY;
         start.gap_s = percent(dice, 20) ? 7 * 86400 : start.gap_s;
         break;
-    case REFUSING: start.answer = REFUSES; break;
+    case REFUSING: start.answer = often ? REFUSES : SAYS_REPAIRED; break;
     case PUTTING_OFF: start.answer = often ? NOT_NOW : CLOSES; break;
     case KILLING:
         start.answer = KILLS;

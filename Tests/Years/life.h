@@ -24,7 +24,7 @@ struct bug {
 };
 
 /* What a user does while the launch waits. */
-enum answer { CONSENTS, REFUSES, NOT_NOW, IS_AWAY, KILLS, CLOSES, STOPS, CUTS_POWER, ANSWERS };
+enum answer { CONSENTS, REFUSES, NOT_NOW, SAYS_REPAIRED, IS_AWAY, KILLS, CLOSES, STOPS, CUTS_POWER, ANSWERS };
 /* What ends a launch, or a repair, that is under way. */
 enum meddling { NOTHING, QUIT, STOP, KILL, POWER_CUT, DEBUGGED, MEDDLINGS };
 
@@ -69,7 +69,7 @@ extern const char *const broken_names[BROKEN];
     X(A14_probation_counted) X(A15_probation_unexplained) X(A16_trial_counted) X(A17_trial_unexplained) X(A18_safe_counted) X(A19_safe_unexplained)   \
     X(A20_quit) X(A20_three_quits) X(A22_unsteady) X(A23_steady) X(A24_early) X(A25_stop) X(A25_third_stop) X(upgrade_anew) X(version_known)          \
     X(B5_report) X(B6_halted) X(B7_safe) X(B8_trial) X(B9_normal) X(B9_probation) X(B10_go_safe) X(B11_held) X(H1_attempt) X(H2_repaired)             \
-    X(H2_restart) X(H3_failed) X(H4_refused) X(H5_not_now) X(H6_not_now_again) X(H7_deadline) X(H8_try_safe) X(H8_deadline) X(rung_0) X(throttled)     \
+    X(H2_restart) X(H3_failed) X(H4_refused) X(H5_not_now) X(H6_not_now_again) X(H7_deadline) X(H8_try_safe) X(H8_deadline) X(H10_says_repaired) X(rung_0) X(throttled)     \
     X(F1_safe) X(F1_to_trial) X(F2_trial) X(F3_probation) X(F4_normal)
 #define ROW_ENUM(row) row,
 enum row { ROW_TABLE(ROW_ENUM) ROWS };

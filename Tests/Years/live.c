@@ -540,6 +540,14 @@ static bool answer(struct world *w, bool *consented)
         w->put_off++;
         lg__decide_skip(w->context);
         return true;
+    case SAYS_REPAIRED:
+        see(w, H10_says_repaired);
+        word(w, "repaired");
+        w->put_off++;
+        lg__decide_repaired(w->context, &w->device.now);
+        if (w->context->mode == LG_LAUNCH_MODE_PROBATION)
+            w->since_counted = w->since_soon = w->since_unexplained = 0;
+        return true;
     case IS_AWAY:
         see(w, halted ? H8_deadline : H7_deadline);
         word(w, "timeout");
