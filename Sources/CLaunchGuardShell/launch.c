@@ -15,6 +15,7 @@ struct task {
     char key[LG_NAME_MAX + 1];
     char event[LG_NAME_MAX + 1]; /* the last one that came before the task had run */
     lg_task_state state;
+    bool again; /* it runs, and was added anew meanwhile */
 };
 
 struct lg_launch {
@@ -62,10 +63,15 @@ static void run_task(struct task *task)
         task->state = LG_TASK_LEFT_OUT;
         return;
     }
-    task->state = LG_TASK_RUNNING;
-    pthread_mutex_unlock(&launch->lock);
-    lg_status status = task->given.run(task->given.user);
-    pthread_mutex_lock(&launch->lock);
+    lg_status status;
+    do {
+        const lg_task given = task->given;
+        task->again = false;
+        task->state = LG_TASK_RUNNING;
+        pthread_mutex_unlock(&launch->lock);
+        status = given.run(given.user);
+        pthread_mutex_lock(&launch->lock);
+    } while (task->again);
     task->state = status == LG_OK ? LG_TASK_DONE : LG_TASK_FAILED;
     if (status != LG_OK && (task->given.flags & LG_TASK_ESSENTIAL))
         launch->outcome = LG_ERR_FAILED;
@@ -195,7 +201,8 @@ static lg_status place_for(lg_launch *launch, const lg_task *task, struct task *
     struct task *old = find(launch, task->key);
     if (old && !(task->flags & LG_TASK_REPLACE))
         return LG_ERR_DUPLICATE;
-    if (old ? old->state != LG_TASK_HELD : launch->phase == OVER && (!(task->flags & LG_TASK_LATE) || launch->outcome != LG_OK))
+    const bool late = task->flags & LG_TASK_LATE;
+    if (old ? old->state != LG_TASK_HELD && !late : launch->phase == OVER && (!late || launch->outcome != LG_OK))
         return LG_ERR_STATE;
     if (!old && launch->task_count == LG_TASKS_MAX)
         return LG_ERR_LIMIT;
@@ -213,12 +220,15 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
     pthread_mutex_lock(&launch->lock);
     lg_status status = place_for(launch, task, &place);
     if (place) {
+        const bool again = place->state == LG_TASK_RUNNING;
         memset(place, 0, sizeof *place);
+        place->state = again ? LG_TASK_RUNNING : LG_TASK_HELD;
+        place->again = again;
         place->launch = launch;
         place->given = *task;
         strcpy(place->key, task->key);
     }
-    bool late = place && launch->phase == OVER;
+    bool late = place && launch->phase == OVER && !place->again;
     pthread_mutex_unlock(&launch->lock);
     if (late)
         execute(launch, run_late_task, place);

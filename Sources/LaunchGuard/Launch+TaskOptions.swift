@@ -14,7 +14,8 @@ extension Launch {
         public static let suspect = TaskOptions(rawValue: 2)
         /// Not run in safe mode.
         public static let unsafe = TaskOptions(rawValue: 4)
-        /// Takes the place of a task with the same key that has not run yet.
+        /// Takes the place of a task with the same key that has not run yet; with ``late`` also of
+        /// one that runs, which then runs once more, or has run.
         public static let replace = TaskOptions(rawValue: 8)
         /// After a hold the task waits for ``Launch/replay(_:)``.
         public static let byKey = TaskOptions(rawValue: 16)

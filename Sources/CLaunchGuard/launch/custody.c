@@ -191,8 +191,10 @@ static bool note_outcome(struct lg__life *life, struct lg__task *task, lg_task_s
     lg_launch *launch = life->launch;
     pthread_mutex_lock(&launch->lock);
     bool goes_on = lg__life_current(life);
-    if (goes_on)
-        task->state = state;
+    if (goes_on) {
+        task->state = task->again ? LG_TASK_HELD : state;
+        task->again = false;
+    }
     for (uint32_t i = 0; goes_on && state == LG_TASK_FAILED && (task->flags & LG_TASK_ESSENTIAL) && i < launch->task_count; i++)
         if (launch->tasks[i].state == LG_TASK_HELD)
             launch->tasks[i].state = LG_TASK_LEFT_OUT;
@@ -252,6 +254,12 @@ static bool takes_late(const struct lg__life *life, const lg_task *task)
            !(launch->counts && atomic_load(&launch->host->closed));
 }
 
+/* The task of that key has not run, or may run anew. */
+static bool runs_anew(const struct lg__task *old, const lg_task *task)
+{
+    return old->state == LG_TASK_HELD || (task->flags & LG_TASK_LATE && !(old->state == LG_TASK_FAILED && old->flags & LG_TASK_ESSENTIAL));
+}
+
 lg_status lg_launch_add_task(lg_launch *launch, const lg_task *given)
 {
     lg_task own = LG_TASK_INIT;
@@ -271,14 +279,17 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *given)
     lg_status status = late && !takes_late(life, task) ? LG_ERR_STATE : LG_OK;
     if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
         status = LG_ERR_DUPLICATE;
-    else if (status == LG_OK && to && to->state != LG_TASK_HELD)
+    else if (status == LG_OK && to && !runs_anew(to, task))
         status = LG_ERR_STATE;
     else if (status == LG_OK && !to && launch->task_count == LG_TASKS_MAX)
         status = LG_ERR_LIMIT;
     if (status == LG_OK) {
         if (!to)
-            to = &launch->tasks[launch->task_count++];
+            to = &launch->tasks[launch->task_count++]; /* all zero: held */
+        const bool again = to->state == LG_TASK_RUNNING;
         memset(to, 0, sizeof *to);
+        to->state = again ? LG_TASK_RUNNING : LG_TASK_HELD;
+        to->again = again;
         snprintf(to->key, sizeof to->key, "%s", task->key);
         to->flags = task->flags;
         to->run = task->run;

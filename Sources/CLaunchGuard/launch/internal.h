@@ -21,6 +21,7 @@ struct lg__task {
     lg_event_callback on_event;
     void *user;
     lg_task_state state;
+    bool again; /* it runs, and was added anew meanwhile: it runs once more */
     /* by lg_launch_replay(): its place in the order of these calls; 0: not released */
     uint32_t released;
     uint32_t protected_in; /* the hold in which its protect action was called; 0: in none */

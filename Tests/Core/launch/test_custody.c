@@ -695,6 +695,45 @@ static void test_late(void **state)
     assert_told("e;");
 }
 
+static unsigned times_left;
+
+static void adds_itself(lg_launch *launch)
+{
+    static struct simulated_task again;
+    again = (struct simulated_task){ .key = "b", .flags = LG_TASK_LATE | LG_TASK_REPLACE, .protects = true, .then = --times_left ? adds_itself : NULL };
+    if (simulated_add(launch, &again) != LG_OK)
+        tell("refused");
+}
+
+/* One key, at each event: runs each time, once more where it runs, and is held like any other. */
+static void test_late_again(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.hold = LG_HOLD_CUSTODY;
+    options.auto_repair = 0;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task a = { .key = "a" }, b = { .key = "b", .flags = LG_TASK_LATE | LG_TASK_REPLACE, .protects = true },
+                          plain = { .key = "b", .flags = LG_TASK_REPLACE }, looping = b;
+    simulated_add(launch, &a);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+    for (int event = 0; event < 3; event++)
+        assert_int_equal(simulated_add(launch, &b), LG_OK);
+    assert_told("a;b;b;b;");
+    assert_int_equal(simulated_add(launch, &plain), LG_ERR_STATE);
+    times_left = 3;
+    looping.then = adds_itself;
+    assert_int_equal(simulated_add(launch, &looping), LG_OK);
+    assert_told("b;b;b;b;");
+    assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
+    assert_int_equal(simulated_add(launch, &b), LG_OK);
+    await_told("protect b;");
+    assert_int_equal(lg_launch_repair(launch), LG_OK);
+    await_told("mend;b;");
+}
+
 static void test_late_is_refused(void **state)
 {
     (void)state;
@@ -1141,7 +1180,7 @@ int main(void)
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
         SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_without_a_repair), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
         SIMULATED(test_mark_while_tasks_are_held), SIMULATED(test_window_while_tasks_wait),
-        SIMULATED(test_late), SIMULATED(test_late_is_refused), SIMULATED(test_late_while_held_again), SIMULATED(test_late_one_at_a_time), SIMULATED(test_late_from_several_threads),
+        SIMULATED(test_late), SIMULATED(test_late_again), SIMULATED(test_late_is_refused), SIMULATED(test_late_while_held_again), SIMULATED(test_late_one_at_a_time), SIMULATED(test_late_from_several_threads),
         SIMULATED(test_some_by_key),       SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),
         SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),
         SIMULATED(test_marks_from_everywhere), SIMULATED(test_events_of_several_threads),
