@@ -342,6 +342,11 @@ lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, cha
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_place(lg_reader *reader, char ret_place[LG_PLACE_BYTES])
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user)
 {
     return LG_ERR_ARGUMENT;

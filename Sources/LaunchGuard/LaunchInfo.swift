@@ -66,6 +66,9 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     public var unsteady: Int
     /// Times in a row that the program was terminated in ``lastTask``; from the third on it counts.
     public var stops: Int
+    /// In the closure of ``Launch/onDecide(_:)``: the last run that ended badly, where there is
+    /// trouble since the last good launch, so that a program can choose by its crash. Else `nil`.
+    public var lastReport: Report?
 
     /// The context of a program that has never crashed, but for what is given: for tests of
     /// ``Launch/onDecide(_:)``.
@@ -75,7 +78,8 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
         attempts: Int = 0, interruptions: Int = 0, skips: Int = 0, goodRuns: Int = 0, retryRuns: Int = 2,
         safeCrashes: Int = 0, reportAfter: Int = 1, repairAfter: Int = 2, unknownAfter: Int? = 4, safeCrashLimit: Int? = 2,
         suspectCount: Int = 0, launches: UInt64 = 0, crashes: UInt64 = 0, repairs: UInt64 = 0, lastTask: String? = nil,
-        window: Duration? = .seconds(5), finish: Launch.Finish = .either, ends: Int = 0, quits: Int = 0, unsteady: Int = 0, stops: Int = 0
+        window: Duration? = .seconds(5), finish: Launch.Finish = .either, ends: Int = 0, quits: Int = 0, unsteady: Int = 0, stops: Int = 0,
+        lastReport: Report? = nil
     ) {
         self.name = name
         self.status = status
@@ -109,5 +113,6 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
         self.quits = quits
         self.unsteady = unsteady
         self.stops = stops
+        self.lastReport = lastReport
     }
 }

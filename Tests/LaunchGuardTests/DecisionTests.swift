@@ -38,6 +38,22 @@ import TestSupport
         #expect(log.take() == ["checking 0 of 1", "needsRepair 1 of 1"])
     }
 
+    @Test func theProgramSeesWhatCrashed() async throws {
+        let scene = try Scene()
+        await scene.crashTwice()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().makeLaunch("main")
+            launch.onDecide { info in
+                let last = info.lastReport
+                child.note("\(last?.kind ?? "") \(last?.isSameAsBefore == true) \(last?.place?.contains("+0x") == true) \(last?.fingerprint?.count ?? 0)")
+                return .goOn
+            }
+            try await launch.begin().get()
+        }
+        #expect(scene.journal == ["fault.null_offset true true 32"])
+    }
+
     @Test func theProgramAsksForARepairFirst() async throws {
         let scenario = try Scenario { _ in .protect }
         #expect(try await scenario.lives(.clean) == ["protect", "mend", "work"])

@@ -27,6 +27,7 @@
 #define LAUNCHGUARD_LAUNCH_H
 
 #include <launchguard/end.h>
+#include <launchguard/record.h>
 #include <launchguard/session.h>
 
 /** An independent launch with its own thresholds, callbacks and counters. Valid until the process
@@ -115,6 +116,10 @@ typedef struct lg_launch_info {
     uint32_t unsteady;         /**< counted ends within steady_ms after the launch, in a row */
     /** times in a row that the program was terminated in `last_task`; the third and later count */
     uint32_t stops;
+    /** in on_decide: the last run that ended badly, where there is trouble since the last good
+     *  launch, so that a program can choose by the kind and the place of its crash. Borrowed: valid
+     *  during the call. Else NULL */
+    const struct lg_report *last_report;
 } lg_launch_info;
 
 #ifdef __cplusplus
@@ -141,6 +146,15 @@ typedef struct lg_report {
     lg_end end;
     /** 1: a launch of the context was under way; 0: none was, or it was finished. */
     uint32_t in_launch;
+    /** Kind of a crash; LG_CRASH_OTHER for any other end. */
+    lg_crash_kind kind;
+    /** 1: the run before it that ended badly has the same fingerprint; 0: another one, or its file
+     *  is gone. */
+    uint32_t same_as_before;
+    /** As lg_reader_fingerprint_of(); "": the file is gone, or damaged. */
+    char fingerprint[33];
+    /** As lg_reader_place(); "": not known. */
+    char place[LG_PLACE_BYTES];
 } lg_report;
 
 /** The argument of on_report. Borrowed: valid during the call only. */

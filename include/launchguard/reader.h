@@ -451,6 +451,18 @@ LG_API lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33]);
  */
 LG_API lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, char ret_hex[33]);
 
+/** The place of a crash or a hang: the innermost frame in the program's own code. It is a module
+ *  and an address in its file, for example "libplayer.so+0x12f4", which a symboliser takes.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND: the end has no stack, or no frame of it is in a known module;
+ *          LG_ERR_DAMAGED: the identity of the run cannot be read; LG_ERR_STATE: not a run file.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: as lg_reader_module().
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_place(lg_reader *reader, char ret_place[LG_PLACE_BYTES]);
+
 /** Check every block of the file: bounds and checksums.
  *
  *  @return LG_OK: all is whole; LG_ERR_DAMAGED: at least one block is not.

@@ -169,6 +169,9 @@ typedef struct lg_stack_info {
     char reason[64];
 } lg_stack_info;
 
+/** Bytes of the text of a place, its NUL included. */
+#define LG_PLACE_BYTES 288
+
 /** Where a frame is in its function, by the unwind tables of the program that died: known without
  *  symbols, and the same in each build that has the same code for the function. */
 typedef struct lg_function {

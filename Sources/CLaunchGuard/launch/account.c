@@ -6,17 +6,10 @@
 #include "launch/versions.h"
 #include "store/ledger_payload.h"
 
-static void run_path(const char *directory, uint64_t ordinal, const uint8_t uuid[16], char path[4096 + 96])
-{
-    char name[LG__RUN_NAME_BYTES];
-    lg__run_name(ordinal, uuid, name);
-    snprintf(path, 4096 + 96, "%s/runs/%s", directory, name);
-}
-
 void lg__account_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last)
 {
-    char path[4096 + 96];
-    run_path(directory, payload->last_ordinal, payload->last_uuid, path);
+    char path[LG__REPORT_PATH_BYTES];
+    lg__reports_path(directory, payload->last_ordinal, payload->last_uuid, path);
     lg__evidence_read(path, atomic_load(&hot->crash_ordinal) == payload->last_ordinal, replaced, ret_last);
     uint32_t passed = atomic_load(&hot->passed);
     if (!ret_last->readable && (passed & LG__PASSED_RUN(UINT32_MAX)) == LG__PASSED_RUN(payload->last_ordinal))
@@ -28,18 +21,10 @@ static bool is_attributed(const struct lg__last_run *last, const lg_run_context 
     return of_run && (last->attributed & 1u << (of_run - last->contexts));
 }
 
-/* No repair of the program helps here. A program that executed itself again did not exit with a
- * status. The kernel may have ended another process of the group, and then the whole group went. Or
- * the parent left the launch to a forked child. */
-static bool is_no_fault(uint32_t evidence)
-{
-    return evidence == LG_EVIDENCE_EXEC || evidence == LG_EVIDENCE_OOM_COUNTER || evidence == LG_EVIDENCE_FORK;
-}
-
 /* In C the program would have exited with a status. */
 static lg_end weighed_as(const lg_verdict *verdict)
 {
-    if (is_no_fault(verdict->evidence))
+    if (lg__evidence_is_no_fault(verdict->evidence))
         return LG_END_NONE;
     return verdict->end == LG_END_CRASH && verdict->kind == LG_CRASH_TRAP_SWIFT_TOP_LEVEL ? LG_END_EXIT : verdict->end;
 }
@@ -165,58 +150,4 @@ void lg__account_last_run(struct lg__host *host, const struct lg__identity *self
     /* One store for the account and for the new run. After a kill before the store, the next
      * start accounts the same run again; after a later kill, no start does. */
     lg__ledger_store(&host->ledger);
-}
-
-lg_report lg__account_report(const struct lg__host *host, const struct lg__ledger_run *run, uint32_t contexts, char path[4096 + 96], char uuid[37])
-{
-    run_path(host->directory, run->ordinal, run->uuid, path);
-    lg__run_uuid_text(run->uuid, uuid);
-    return (lg_report){ .size = sizeof(lg_report),
-                        .path = path,
-                        .uuid = uuid,
-                        .ordinal = run->ordinal,
-                        .end = (lg_end)run->end,
-                        .signal = run->signal,
-                        .in_launch = (run->launching & contexts) != 0 };
-}
-
-bool lg__account_is_untold(const struct lg__ledger_run *run)
-{
-    if (run->told || is_no_fault(run->evidence))
-        return false;
-    switch (run->end) {
-    case LG_END_CRASH:
-    case LG_END_HANG:
-    case LG_END_OOM:
-    case LG_END_KILLED:
-    case LG_END_UNKNOWN: return true;
-    case LG_END_EXIT: return run->code != 0;
-    default: return false;
-    }
-}
-
-bool lg__account_tell(struct lg__host *host, uint64_t ordinal)
-{
-    struct lg__ledger_payload *payload = &host->ledger.payload;
-    for (uint32_t i = 0; i < payload->timeline_count; i++)
-        if (payload->timeline[i].ordinal == ordinal) {
-            payload->timeline[i].told = 1;
-            return true;
-        }
-    return false;
-}
-
-uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
-                             char paths[LG__TIMELINE][4096 + 96], char uuids[LG__TIMELINE][37])
-{
-    const struct lg__ledger_payload *payload = &host->ledger.payload;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < payload->timeline_count; i++) {
-        const struct lg__ledger_run *run = &payload->timeline[i];
-        if (!((run->counted | run->late) & 1u << context) || run->ordinal <= payload->contexts[context].reported_ordinal)
-            continue;
-        reports[count] = lg__account_report(host, run, 1u << context, paths[count], uuids[count]);
-        count++;
-    }
-    return count;
 }

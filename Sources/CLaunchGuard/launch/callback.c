@@ -143,7 +143,7 @@ static bool note_told(struct lg__life *life, const lg_report_batch *batch)
         if (ordinal > context->reported_ordinal)
             context->reported_ordinal = ordinal;
         for (uint32_t i = 0; i < batch->report_count; i++)
-            lg__account_tell(life->launch->host, batch->reports[i]->ordinal);
+            lg__reports_tell(life->launch->host, batch->reports[i]->ordinal);
         lg__decide_told(context);
         reported = true;
     }

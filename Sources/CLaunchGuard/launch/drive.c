@@ -40,12 +40,33 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
     }
 }
 
+/* The end that the counters speak of. */
+static bool make_last_report(struct lg__life *life, const struct lg__ledger_context *rule, struct lg__report_names *ret_names, lg_report *ret_report)
+{
+    struct lg__reports reports = { .count = 0 };
+    uint32_t bit = 0, index;
+    if (rule->ends == 0 && rule->unknown == 0 && rule->unsteady == 0)
+        return false;
+    LG__WITH_CONTEXT(life, context) {
+        lg__reports_copy(life->launch->host, &reports);
+        bit = 1u << (context - life->launch->host->ledger.payload.contexts);
+    }
+    if (!lg__reports_last(&reports, &index))
+        return false;
+    *ret_report = lg__reports_make(&reports, index, bit, ret_names);
+    return true;
+}
+
 /* Ask on_decide, if there is one. `rule`: the context as the rule would have it. */
 static void ask_program(struct lg__life *life, const struct lg__ledger_context *rule)
 {
     lg_launch *launch = life->launch;
     lg_launch_info info;
     lg__reader_context_info(rule, &info);
+    struct lg__report_names names;
+    lg_report last;
+    if (make_last_report(life, rule, &names, &last))
+        info.last_report = &last;
     lg_decision decision = launch->options.on_decide(&info, launch->options.user);
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(life, context) {

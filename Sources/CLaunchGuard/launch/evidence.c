@@ -67,3 +67,8 @@ const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_cont
         return NULL;
     return context->task;
 }
+
+bool lg__evidence_is_no_fault(uint32_t evidence)
+{
+    return evidence == LG_EVIDENCE_EXEC || evidence == LG_EVIDENCE_OOM_COUNTER || evidence == LG_EVIDENCE_FORK;
+}

@@ -28,6 +28,11 @@ struct lg__last_run {
  * itself since. */
 void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struct lg__last_run *ret_last);
 
+/* No repair of the program helps there. A program that executed itself again did not exit with a
+ * status. The kernel may have ended another process of the group, and then the whole group went. Or
+ * the parent left the launch to a forked child. */
+bool lg__evidence_is_no_fault(uint32_t evidence);
+
 /* clean_end.c: the same from the ledger, if the run noted its clean end there. false: the run did
  * not; lg__evidence_read() says more. */
 bool lg__clean_end_read(const struct lg__hot *hot, const struct lg__ledger_payload *payload, struct lg__last_run *ret_last);

@@ -7,32 +7,55 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
+struct batch {
+    struct lg__reports runs;
+    lg_report reports[LG__TIMELINE];
+    const lg_report *list[LG__TIMELINE];
+    struct lg__report_names names[LG__TIMELINE];
+};
+
+/* The runs of the timeline that counted for the context, or ended in no launch of it, and were not
+ * reported yet. Returns how many. */
+static uint32_t make_batch(struct lg__life *life, struct batch *ret_batch)
+{
+    uint32_t count = 0, bit = 0;
+    uint64_t reported = 0;
+    ret_batch->runs.count = 0;
+    LG__WITH_CONTEXT(life, context) {
+        lg__reports_copy(life->launch->host, &ret_batch->runs);
+        bit = 1u << (context - life->launch->host->ledger.payload.contexts);
+        reported = context->reported_ordinal;
+    }
+    for (uint32_t i = 0; i < ret_batch->runs.count; i++) {
+        const struct lg__ledger_run *run = &ret_batch->runs.runs[i];
+        if (!((run->counted | run->late) & bit) || run->ordinal <= reported)
+            continue;
+        ret_batch->reports[count] = lg__reports_make(&ret_batch->runs, i, bit, &ret_batch->names[count]);
+        ret_batch->list[count] = &ret_batch->reports[count];
+        count++;
+    }
+    return count;
+}
+
 void lg__hold_report(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
-    lg_report reports[LG__TIMELINE];
-    const lg_report *list[LG__TIMELINE];
-    char uuids[LG__TIMELINE][37];
     struct lg__ledger_context seen;
     lg__launch_look(launch, &seen);
     if (!(seen.flags & LG__CONTEXT_REPORTING) || !lg__launch_protects(launch))
         return;
-    char(*paths)[4096 + 96] = launch->options.on_report ? malloc(LG__TIMELINE * sizeof *paths) : NULL;
+    struct batch *made = launch->options.on_report ? malloc(sizeof *made) : NULL;
     if (!launch->options.on_report) /* nobody asks */
         LG__WITH_CONTEXT(life, context)
             lg__decide_told(context);
-    if (paths) {
-        uint32_t count = 0;
-        LG__WITH_CONTEXT(life, context)
-            count = lg__account_reports(launch->host, (uint32_t)(context - launch->host->ledger.payload.contexts), reports, paths, uuids);
-        for (uint32_t i = 0; i < count; i++)
-            list[i] = &reports[i];
-        lg_report_batch batch = { launch->name, seen.streak, count, list };
+    if (made) {
+        lg_report_batch batch = { launch->name, seen.streak, 0, made->list };
+        batch.report_count = make_batch(life, made);
         enum lg__answer answer = lg__callback_report(life, &batch, (uint64_t)launch->options.report_wait_ms * 1000000u);
         if (answer != LG__ANSWER_ABORTED)
             lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: report (streak %u, unknown %u) %s", launch->name, seen.streak, seen.unknown,
                          answer == LG__ANSWER_OK ? "answered" : answer == LG__ANSWER_FAILED ? "failed" : "not answered in time");
-        free(paths);
+        free(made);
     }
     LG__WITH_CONTEXT(life, context)
         lg__decide_reported(context);

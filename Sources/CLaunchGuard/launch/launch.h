@@ -141,20 +141,40 @@ struct lg__reached lg__account_reached(struct lg__ledger_payload *payload, const
 /* Apply that end to one context. `upgraded`: a version starts that has not crashed before. */
 enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, const struct lg__reached *reached, bool upgraded);
 
-/* A run of the timeline as a report; `contexts`: a bit for each context that is asked about. */
-lg_report lg__account_report(const struct lg__host *host, const struct lg__ledger_run *run, uint32_t contexts, char path[4096 + 96], char uuid[37]);
+/* ---- reports.c: what a program is told of runs that have ended ---- */
+
+#define LG__REPORT_PATH_BYTES (4096 + 96)
+
+/* Path of the file of a run. */
+void lg__reports_path(const char *directory, uint64_t ordinal, const uint8_t uuid[16], char ret_path[LG__REPORT_PATH_BYTES]);
 
 /* The run ended badly, and the program has not learned of it. */
-bool lg__account_is_untold(const struct lg__ledger_run *run);
+bool lg__reports_is_untold(const struct lg__ledger_run *run);
 
 /* Mark a run as known to the program; not yet stored. false: the run is not in the timeline. Under
  * host->lock. */
-bool lg__account_tell(struct lg__host *host, uint64_t ordinal);
+bool lg__reports_tell(struct lg__host *host, uint64_t ordinal);
 
-/* Reports for on_report: the runs of the timeline that counted for a context, or ended in no launch
- * of it, and were not reported yet. Returns how many. */
-uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
-                             char paths[LG__TIMELINE][4096 + 96], char uuids[LG__TIMELINE][37]);
+/* A copy of the timeline. */
+struct lg__reports {
+    const char *directory;
+    uint32_t count;
+    struct lg__ledger_run runs[LG__TIMELINE];
+};
+
+/* Under host->lock. The rest reads files, and needs no lock. */
+void lg__reports_copy(const struct lg__host *host, struct lg__reports *ret_reports);
+
+/* The last one that ended badly. false: there is none. */
+bool lg__reports_last(const struct lg__reports *reports, uint32_t *ret_index);
+
+/* What lg_report points to. */
+struct lg__report_names {
+    char path[LG__REPORT_PATH_BYTES], uuid[37];
+};
+
+/* One of them as a report; `contexts`: a bit for each context that is asked about. */
+lg_report lg__reports_make(const struct lg__reports *reports, uint32_t index, uint32_t contexts, struct lg__report_names *ret_names);
 
 /* ---- callback.c: calls into the program that may hang ---- */
 

@@ -1,4 +1,4 @@
-/* The fingerprint of a run: docs/FINGERPRINT.md. */
+/* The fingerprint of a run, docs/FINGERPRINT.md, and its place. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,18 +86,45 @@ static void add_frames(struct inputs *inputs, const struct lg__innermost_walk *w
             add(inputs, "frame", "%s+%llx", places[i].module, (unsigned long long)places[i].offset);
 }
 
-static void add_hang(struct inputs *inputs, lg_reader *reader)
+/* The walk of the thread that hung. */
+static bool find_hang(lg_reader *reader, struct lg__innermost_walk *ret_walk)
 {
     lg_snapshot_info snapshot;
     lg_thread_info thread;
     struct lg__innermost_walk walk = { .reader = reader, .of_hang = true, .most = LG__INNERMOST_MAX, .anywhere = true };
     if (lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot) != LG_OK || snapshot.resolved_ns)
-        return;
+        return false;
     for (; walk.thread < snapshot.stored; walk.thread++)
         if (lg_reader_snapshot_thread(reader, LG_SNAPSHOT_HANG, walk.thread, &thread) == LG_OK && thread.tid == snapshot.tid) {
-            add_frames(inputs, &walk);
-            return;
+            *ret_walk = walk;
+            return true;
         }
+    return false;
+}
+
+static bool is_fault(lg_crash_kind kind)
+{
+    return strncmp(lg_crash_kind_name(kind), "fault.", 6) == 0 && kind != LG_CRASH_STACK_OVERFLOW;
+}
+
+/* The walk of the thread that died. */
+static bool find_crash(const struct lg__case *file, struct lg__innermost_walk *ret_walk)
+{
+    const lg_crash_kind kind = file->crash.kind;
+    lg_stack_choice choice;
+    if (!file->died || lg_reader_stack_choice(file->reader, &choice) != LG_OK)
+        return false;
+    *ret_walk = (struct lg__innermost_walk){
+        .reader = file->reader,
+        .stage = choice.stage,
+        .anywhere = kind == LG_CRASH_SIGNAL_EXTERNAL || kind == LG_CRASH_LIMIT_CPU,
+        .overflowed = kind == LG_CRASH_STACK_OVERFLOW,
+        /* the target of such a jump is not the place from which the program jumped */
+        .from = kind == LG_CRASH_JUMP_BAD || kind == LG_CRASH_EXEC_NX,
+        /* a program that ends itself may have functions for that: loggers, checks */
+        .most = is_fault(kind) || kind == LG_CRASH_ABORT_CPP_EXCEPTION ? 2 : LG__INNERMOST_MAX,
+    };
+    return true;
 }
 
 /* ---- all of it ---- */
@@ -110,38 +137,24 @@ static void add_tasks(struct inputs *inputs, lg_reader *reader, uint32_t count)
             add(inputs, "task", "%s %s", context.name, context.task);
 }
 
-static bool is_fault(lg_crash_kind kind)
-{
-    return strncmp(lg_crash_kind_name(kind), "fault.", 6) == 0 && kind != LG_CRASH_STACK_OVERFLOW;
-}
-
 /* A witness or a record: the crash is the same. */
 static void add_crash(struct inputs *inputs, const struct lg__case *file)
 {
-    struct lg__innermost_walk walk = { .reader = file->reader };
-    lg_stack_choice choice;
-    const lg_crash_kind kind = file->died ? file->crash.kind : LG_CRASH_OTHER;
+    struct lg__innermost_walk walk;
     add(inputs, "signal", "%d", file->verdict.signal);
     if (file->run.crash_noted_ns)
         add(inputs, "noted", "%s", file->run.crash_type);
     if (!file->died)
         return;
-    add(inputs, "kind", "%s", kind_name(kind));
-    if (add_messages(inputs, file) || lg_reader_stack_choice(file->reader, &choice) != LG_OK)
-        return;
-    walk.stage = choice.stage;
-    walk.anywhere = kind == LG_CRASH_SIGNAL_EXTERNAL || kind == LG_CRASH_LIMIT_CPU;
-    walk.overflowed = kind == LG_CRASH_STACK_OVERFLOW;
-    /* the target of such a jump is not the place from which the program jumped */
-    walk.from = kind == LG_CRASH_JUMP_BAD || kind == LG_CRASH_EXEC_NX;
-    /* a program that ends itself may have functions for that: loggers, checks */
-    walk.most = is_fault(kind) || kind == LG_CRASH_ABORT_CPP_EXCEPTION ? 2 : LG__INNERMOST_MAX;
-    add_frames(inputs, &walk);
+    add(inputs, "kind", "%s", kind_name(file->crash.kind));
+    if (!add_messages(inputs, file) && find_crash(file, &walk))
+        add_frames(inputs, &walk);
 }
 
 static void collect(struct inputs *inputs, const struct lg__case *file)
 {
     const lg_verdict *verdict = &file->verdict;
+    struct lg__innermost_walk walk;
     add(inputs, "end", "%s", lg_end_name(verdict->end));
     if (verdict->end == LG_END_CRASH) {
         add_crash(inputs, file);
@@ -153,7 +166,8 @@ static void collect(struct inputs *inputs, const struct lg__case *file)
     if (verdict->end == LG_END_TERMINATED)
         add(inputs, "signal", "%d", verdict->signal);
     add_tasks(inputs, file->reader, file->run.context_count);
-    add_hang(inputs, file->reader);
+    if (find_hang(file->reader, &walk))
+        add_frames(inputs, &walk);
 }
 
 lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33])
@@ -176,6 +190,26 @@ lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, cha
         collect(&inputs, &file);
         lg__digest_keyed(version_1, inputs.text, inputs.size, digest);
         lg__reader_hex(ret_hex, digest, sizeof digest);
+    }
+    lg__crashes_select(reader, selected);
+    return status;
+}
+
+lg_status lg_reader_place(lg_reader *reader, char ret_place[LG_PLACE_BYTES])
+{
+    struct lg__case file;
+    struct lg__innermost_walk walk;
+    struct lg__innermost_place places[LG__INNERMOST_MAX];
+    if (!reader || !ret_place)
+        return LG_ERR_ARGUMENT;
+    uint32_t selected = lg__crashes_select_end(reader);
+    lg_status status = lg__reader_case(reader, false, &file);
+    if (status == LG_OK) {
+        const bool found = find_crash(&file, &walk) || find_hang(reader, &walk);
+        if (found && lg__innermost(&walk, places) > 0)
+            snprintf(ret_place, LG_PLACE_BYTES, "%s+0x%llx", places[0].module, (unsigned long long)places[0].address);
+        else
+            status = LG_ERR_NOT_FOUND;
     }
     lg__crashes_select(reader, selected);
     return status;

@@ -53,7 +53,8 @@ static bool find_place(const struct lg__innermost_walk *walk, bool common_too, u
         snprintf(ret_place->module, sizeof ret_place->module, "%.*s", (int)sizeof ret_place->module - 1, name);
         const bool known = find_function(walk, index, &function);
         ret_place->function_size = known ? function.size : 0;
-        ret_place->offset = known ? function.offset : at - module.bias;
+        ret_place->address = at - module.bias;
+        ret_place->offset = known ? function.offset : ret_place->address;
         return true;
     }
     return false;

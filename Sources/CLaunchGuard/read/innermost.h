@@ -24,7 +24,8 @@ struct lg__innermost_walk {
 struct lg__innermost_place {
     char module[256];       /* file name */
     uint32_t function_size; /* 0: the function is not known */
-    uint64_t offset;        /* in the function, or else address in the file of the module */
+    uint64_t offset;        /* in the function, or else as address */
+    uint64_t address;       /* in the file of the module */
 };
 
 #define LG__INNERMOST_MAX 5u

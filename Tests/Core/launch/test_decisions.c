@@ -4,6 +4,7 @@
 #include "scripted_life.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,6 +48,47 @@ static void test_by_rule(void **state)
     lives(LIFE(DECIDES, .after = FINISH), 0,
           "decide: needs-repair normal, streak 2 of 2;needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
     assert_int_equal(stored().events & LG_EVENT_DECIDED, 0);
+}
+
+static lg_decision decide_by_crash(const lg_launch_info *info, void *user)
+{
+    (void)user;
+    const lg_report *last = info->last_report;
+    if (!last)
+        tell("no trouble");
+    else
+        tell("run %d: %s %s%s, %s, %zu digits", (int)last->ordinal, lg_end_name(last->end), lg_crash_kind_name(last->kind),
+             last->same_as_before ? " again" : "", strncmp(last->place, "test-", 5) == 0 && strstr(last->place, "+0x") ? "at its place" : last->place,
+             strlen(last->fingerprint));
+    return LG_DECISION_BY_RULE;
+}
+
+static void aborts(lg_launch *launch)
+{
+    (void)launch;
+    abort();
+}
+
+static void report_by_crash(const lg_report_batch *batch, lg_completion *done, void *user)
+{
+    (void)user;
+    for (uint32_t i = 0; i < batch->report_count; i++)
+        tell("%s%s%s", lg_crash_kind_name(batch->reports[i]->kind), batch->reports[i]->same_as_before ? " again" : "", batch->reports[i]->place[0] ? " there" : "");
+    lg_complete(done, LG_OK);
+}
+
+/* What crashed, where, and whether it is the crash of the last time. */
+static void test_by_crash(void **state)
+{
+    (void)state;
+#define BY_CRASH .options.on_decide = decide_by_crash, .options.repair_after = 9, .options.report_after = 2, .options.on_report = report_by_crash
+#define RUNS "checking;a;b;"
+    lives(LIFE(BY_CRASH, .then = aborts), SIGABRT, "no trouble;" RUNS);
+    lives(LIFE(BY_CRASH, .after = CRASH), SEGV, "run 1: crash abort.explicit, at its place, 32 digits;" RUNS);
+    lives(LIFE(BY_CRASH, .after = CRASH), SEGV, "run 2: crash fault.null_write, at its place, 32 digits;checking;abort.explicit there;fault.null_write there;a;b;");
+    lives(LIFE(BY_CRASH, .after = FINISH), 0,
+          "run 3: crash fault.null_write again, at its place, 32 digits;checking;fault.null_write again there;a;b;normal;");
+    lives(LIFE(BY_CRASH, .after = FINISH), 0, "no trouble;" RUNS "normal;");
 }
 
 static void test_go_on(void **state)
@@ -218,7 +260,7 @@ static void test_terminated_between_two_crashes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_DECISIONS(test_by_rule),
+        WITH_DECISIONS(test_by_rule), WITH_DECISIONS(test_by_crash),
         WITH_DECISIONS(test_go_on),
         WITH_DECISIONS(test_protect),
         WITH_DECISIONS(test_hold),
