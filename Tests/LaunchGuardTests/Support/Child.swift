@@ -54,8 +54,6 @@ struct Child: Sendable {
         return statuses
     }
 
-    struct Offline: Error {}
-
     /// Write through a bad pointer.
     static func fault() {
         unsafe UnsafeMutablePointer<Int>(bitPattern: 0x10)?.pointee = 1
