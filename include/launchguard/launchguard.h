@@ -48,6 +48,7 @@
 #include <launchguard/guard_observers.h>
 #include <launchguard/guard_confine.h>
 #include <launchguard/simulate.h>
+#include <launchguard/undo.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>
 #include <launchguard/report.h>

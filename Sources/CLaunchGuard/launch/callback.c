@@ -55,6 +55,11 @@ int lg_completion_wanted(const lg_completion *done)
     return lg__host_unforked(host) && !atomic_load(&state->announced) && !atomic_load(&state->ended);
 }
 
+const lg_launch *lg__callback_repairs(const lg_completion *done)
+{
+    return done->repair ? done->life->launch : NULL;
+}
+
 void lg_completion_wait_unwanted(const lg_completion *done)
 {
     while (done && lg_completion_wanted(done))

@@ -3,11 +3,12 @@
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "store/kept.h"
 
 void lg__confirm_launch(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
-    bool done = false;
+    bool done = false, good = false;
     if (lg__launch_protects(launch)) {
         lg__capture_called();
         LG__WITH_CONTEXT(life, context) {
@@ -22,6 +23,7 @@ void lg__confirm_launch(struct lg__life *life)
             LG_FAULT_POINT("run: finished");
             lg__decide_finished(context);
             life->finished = done = true;
+            good = context->mode == LG_LAUNCH_MODE_NORMAL;
             life->finished_at_ns = atomic_load(&launch->host->passed_ns);
         }
     } else {
@@ -35,6 +37,8 @@ void lg__confirm_launch(struct lg__life *life)
     if (!done)
         return;
     lg__launch_publish(launch);
+    if (good && !launch->host->simulated)
+        lg__kept_over(launch->host->directory, launch->name);
     if (!launch->host->simulated)
         lg__capture_check(false); /* the program has started, and has installed its handlers */
     lg__host_hand_over(launch->host);

@@ -6,6 +6,7 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "read/context.h"
+#include "store/kept.h"
 
 /* What lg_launch_protect() asks for. A program that has no repair, and whose protect actions show
  * that it is held, repairs itself. */
@@ -249,6 +250,8 @@ lg_status lg_launch_begin(lg_launch *launch)
     struct lg__ledger_context context = { .phase = LG_PHASE_NONE };
     if (lg__launch_protects(launch)) {
         lg__capture_called();
+        if (!launch->host->simulated)
+            lg__kept_purge(launch->host->directory);
         decide_begin(life);
         lg__launch_publish(launch);
         lg__launch_look(launch, &context);

@@ -226,6 +226,9 @@ bool lg__tasks_is_suspect(const struct lg__ledger_context *context, const struct
 /* The suspect task that may be left out; false: there is none. */
 bool lg__tasks_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES]);
 
+/* The launch that a repair is of; NULL: not a repair. */
+const lg_launch *lg__callback_repairs(const lg_completion *done);
+
 /* ---- protect.c ---- */
 
 /* The launch is held, and the task has had no protect action in this hold. Under the launch's
