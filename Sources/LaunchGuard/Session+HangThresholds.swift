@@ -1,6 +1,7 @@
 extension Session {
     /// The times after which the program counts as hanging: ``Session/sendHeartbeat()``,
-    /// ``Session/watchMainActor()``. C: the fields of `lg_options` named below.
+    /// ``Session/watchMainActor()``, ``Session/watchTaskPool()``. C: the fields of `lg_options`
+    /// named below.
     public struct HangThresholds: Hashable, Sendable {
         /// Longest time between two heartbeats of a run loop while a launch is under way: 100 ms to
         /// 1 h. C: `hang_launching_ms`.

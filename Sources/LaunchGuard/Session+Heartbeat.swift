@@ -7,7 +7,8 @@ extension Session {
     /// The watch then marks the hang, takes the stacks of all threads once, and leaves a
     /// breadcrumb. The next heartbeat removes the mark and leaves a breadcrumb with the length of
     /// the hang. Only time in which the process could run counts. At most 16 threads are watched.
-    /// The main actor has its heartbeat from ``watchMainActor()``.
+    /// The main actor has its heartbeat from ``watchMainActor()``, the concurrency pool from
+    /// ``watchTaskPool()``.
     ///
     /// A heartbeat is proof that the program survived a crash that an earlier handler took back. At
     /// most once a second the call also checks the crash handlers. A lost protection is reported in

@@ -36,4 +36,31 @@ extension Session {
             }
         }
     }
+
+    /// Give the concurrency pool a heartbeat. The program hangs when the pool does not run a new
+    /// task for longer than ``Session/HangThresholds``, because each of its threads is blocked or
+    /// busy. Call it once, early; more calls change nothing. A `LaunchGuardService` calls it.
+    ///
+    /// A thread named "task pool" sends the heartbeats, and takes one of the 16 places of threads
+    /// that are watched. About twice a second it gives the pool an empty task, and waits until that
+    /// has run. Its first heartbeat comes before the first task, so that a pool that is blocked from
+    /// the start hangs too. With ``Session/HangThresholds`` below a second the watch would report
+    /// hangs that are none. The threads that block the pool are among the stacks of all threads.
+    ///
+    /// The call never fails. Where no heartbeat is possible, as without a run file or with 16
+    /// threads watched already, nothing is watched. The watch ends with the session, and does not
+    /// keep the process alive. C: `lg_heartbeat()`.
+    public func watchTaskPool() { core.watchTaskPool() }
+}
+
+extension CoreSession {
+    /// A process has one session that watches.
+    private static let isTaskPoolWatched = Atomic(false)
+
+    func watchTaskPool() {
+        guard !isSimulated, Self.isTaskPoolWatched.exchange(true, ordering: .relaxed) == false else { return }
+        _ = Watch("task pool", every: .milliseconds(500), beatsFirst: true, beat: { heartbeat() }) { answer in
+            Task.detached { answer(.hasNot) }
+        }
+    }
 }

@@ -28,9 +28,9 @@ public import ServiceLifecycle
 ///   them. With the announcement, a program that its supervisor kills for a slow shutdown was
 ///   terminated and did not vanish. Make this service the *last* one of the group: a group shuts
 ///   down its last service first, and the announcement should come before any other end.
-/// - While the service runs, it watches the concurrency pool: a thread has a heartbeat as long as
-///   the pool serves its tasks. A pool that is blocked for longer than the thresholds for hangs
-///   counts as hanging.
+/// - From its initialiser on the concurrency pool is watched, by `session.watchTaskPool()`: a pool
+///   that is blocked for longer than the thresholds for hangs counts as hanging, also before the
+///   group runs.
 /// - Nothing is left to do after `group.run()`: a program that returns from `main`, or calls
 ///   `exit()`, leaves its mark. An error that is thrown there is an exit with its status.
 public struct LaunchGuardService: Service, CustomStringConvertible {
@@ -47,6 +47,7 @@ public struct LaunchGuardService: Service, CustomStringConvertible {
         process = launch
         self.launch = launch
         self.whenReady = whenReady
+        process.watchTaskPool()
     }
 
     /// For a program without a launch: announces the shutdown and watches the concurrency pool.
@@ -54,6 +55,7 @@ public struct LaunchGuardService: Service, CustomStringConvertible {
         process = session
         launch = nil
         whenReady = nil
+        process.watchTaskPool()
     }
 
     /// The name of the service in the log of the group.
@@ -61,8 +63,6 @@ public struct LaunchGuardService: Service, CustomStringConvertible {
 
     /// Run until the group shuts down. The group calls it.
     public func run() async throws {
-        let watch = process.watchPool()
-        defer { watch.end() }
         try await withGracefulShutdownHandler {
             if let whenReady {
                 do {

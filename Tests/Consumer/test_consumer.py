@@ -26,6 +26,7 @@ TYPED_GUARDS = {"guard_checked.h", "guard_confine.h", "guard_handles.h", "guard_
 # when this may grow.
 CORE_BYTES_MOST = 360 * 1024
 REPAIRING, FINISHED = 2, 4  # phases of a launch, FORMAT.md
+HANG = 4  # an end, ENDS.md
 
 
 class Installed(unittest.TestCase):
@@ -474,6 +475,17 @@ class Traits(unittest.TestCase):
             child.stdout.close()
         said = reader.read(path)
         return status, said["verdict"]["end"], said["verdict"]["evidence"], said["run"].get("announced", 0), said["contexts"][0]["marked"]
+
+    def test_a_pool_that_is_blocked_before_the_group_runs(self):
+        child = subprocess.Popen([self.program, self.state, "blocked"], stdout=subprocess.PIPE, text=True, env=os.environ | {"SWIFT_BACKTRACE": "enable=no"})
+        try:
+            path = child.stdout.readline().strip()
+            wait_until(lambda: reader.read(path)["run"].get("hang_ns"), "the hang is marked")
+        finally:
+            child.kill()
+            child.communicate()
+        said = reader.read(path)
+        self.assertEqual((said["verdict"]["end"], said["contexts"][0]["marked"]), (HANG, 0))
 
     def test_a_group_that_is_asked_to_end(self):
         self.assertEqual(self.served("serve", ("started", signal.SIGTERM)), (0, 1, 4, 1, 1))

@@ -14,7 +14,7 @@ import TestSupport
     }
 
     /// Block every thread that the concurrency pool can have, until no further thread comes.
-    private static func blockThePool() {
+    static func blockThePool() {
         let blocked = Log()
         for _ in 1...4 * sysconf(Int32(_SC_NPROCESSORS_ONLN)) {
             Task.detached {

@@ -74,6 +74,21 @@ import TestSupport
         return (process, said)
     }
 
+    /// The pool never runs a task for the watch.
+    @Test func aPoolThatIsBlockedFromTheStartHangs() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
+            let session = try Child(directory).start { $0.hangThresholds.running = .seconds(1) }
+            PoolTests.blockThePool()
+            session.watchTaskPool()
+            try blockUntil("the stacks of the hang are there") { (try? Reader(path: session.runPath ?? "").run())?.snapshots?.first?.isComplete == true }
+            kill(getpid(), SIGKILL)
+        }
+        let report = try #require(try scene.runs().last)
+        #expect(report.verdict?.end == .hang && report.verdict?.evidenceKind == .hangMark)
+        #expect(report.headline.hasPrefix("hung: its concurrency pool stood still"), "\(report.headline)")
+    }
+
     @Test func aTestsOwnMainActorIsWatchedToo() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
@@ -97,7 +112,8 @@ import TestSupport
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
             session.watchMainActor()
-            let pool = session.watchPool()
+            session.watchTaskPool()
+            session.watchTaskPool()  // a second call changes nothing
             /// The number of threads that watch.
             func watches() throws -> Int {
                 try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").filter {
@@ -108,7 +124,6 @@ import TestSupport
             try await waitUntil("both threads watch") { try watches() == 2 }
             session.stop()
             try await waitUntil("both threads end") { try watches() == 0 }
-            pool.end()
         }
     }
 }

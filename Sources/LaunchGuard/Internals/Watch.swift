@@ -6,7 +6,7 @@ import Synchronization
 /// it is served. That thread has a heartbeat from the first answer on, and none without an answer.
 /// The thread is detached: it does not keep the process alive.
 @safe
-package final class Watch: Sendable {
+final class Watch: Sendable {
     /// The kind of answer: from a thread that has a heartbeat of its own and sent it, or from
     /// another thread, for which the thread of the watch sends one.
     enum Answer { case hasBeaten, hasNot, isOver }
@@ -17,16 +17,19 @@ package final class Watch: Sendable {
 
     /// - Parameters:
     ///   - name: of the thread, at most 15 bytes.
+    ///   - beatsFirst: one heartbeat comes before the first question: what is watched is always
+    ///     served.
     ///   - beat: one heartbeat of the thread; false when no further one is possible.
     ///   - ask: receives a function to call with the answer, once, from any thread.
     init(
-        _ name: String, every interval: Duration, beat: @escaping @Sendable () -> Bool,
+        _ name: String, every interval: Duration, beatsFirst: Bool = false, beat: @escaping @Sendable () -> Bool,
         ask: @escaping @Sendable (@escaping @Sendable (Answer) -> Void) -> Void
     ) {
         unsafe answers = .allocate(capacity: 1)
         unsafe lg_shim_semaphore_init(answers)
         startThread { [self] in
             unsafe lg_shim_name_thread(name)
+            if beatsFirst, !beat() { return }
             while true {
                 ask { [self] answer in
                     if answer == .isOver { isOver.store(true, ordering: .releasing) }
@@ -39,7 +42,6 @@ package final class Watch: Sendable {
                 var left = timespec(tv_sec: Int(interval.components.seconds), tv_nsec: Int(interval.components.attoseconds / 1_000_000_000))
                 var time = left
                 while unsafe nanosleep(&time, &left) != 0 { time = left }
-                if isOver.load(ordering: .acquiring) { return }
             }
         }
     }
@@ -47,11 +49,5 @@ package final class Watch: Sendable {
     deinit {
         unsafe lg_shim_semaphore_destroy(answers)
         unsafe answers.deallocate()
-    }
-
-    /// The thread ends, and its heartbeat with it.
-    package func end() {
-        isOver.store(true, ordering: .releasing)
-        unsafe lg_shim_semaphore_post(answers)
     }
 }

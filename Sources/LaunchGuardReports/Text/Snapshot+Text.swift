@@ -87,8 +87,8 @@ extension Deadline {
 }
 
 extension ThreadState {
-    /// The actor or pool that a thread of LaunchGuard stands for (`session.watchMainActor()`), as
-    /// it has no thread of its own; nil: the thread stands for itself.
+    /// The actor or pool that a thread of LaunchGuard stands for (`watchMainActor()`,
+    /// `watchTaskPool()`), as it has no thread of its own; nil: the thread stands for itself.
     static func standsFor(_ name: String?) -> String? {
         switch name {
         case "main actor": "its main actor"

@@ -35,6 +35,7 @@ essential.addTask("later") { fatalError() }
 print(await essential.begin().problem!.code, essential.state(ofTask: "later")!)
 
 session.watchMainActor()
+session.watchTaskPool()
 try session.watchMemory(nearPercent: 90)
 session.log(.info, "a breadcrumb")
 print(session.annotate("key", "value"), session.withDeadline("job", limit: .seconds(1)) { 5 })

@@ -7,7 +7,8 @@ import ServiceLifecycle
 
 /// App DIR log: write entries of every kind through swift-log, then die of SIGKILL. App DIR
 /// serve|stuck|early|fail: a service group that ends on request; that hangs while it ends; whose
-/// launch is not finished; that fails before it is ready.
+/// launch is not finished; that fails before it is ready. App DIR blocked: the pool is blocked
+/// before the group runs.
 @main
 enum App {
     static func main() async throws {
@@ -74,21 +75,31 @@ enum App {
         if let problem = await launch.begin().problem { throw problem }
         var logger = Logger(label: "group", factory: { _ in SwiftLogNoOpLogHandler() })
         logger.logLevel = .critical
+        let service = LaunchGuardService(launch) {
+            if how == "fail" { throw Failure() }
+            if how == "early" {
+                say("started")
+                try await stay()
+            }
+        }
+        if how == "blocked" { blockThePool() }
         let group = ServiceGroup(
             services: [
                 Worker(isStuck: how == "stuck"),
-                LaunchGuardService(launch) {
-                    if how == "fail" { throw Failure() }
-                    if how == "early" {
-                        say("started")
-                        try await stay()
-                    }
-                },
+                service,
                 Reporter(launch: how == "early" || how == "fail" ? nil : launch),
             ],
             gracefulShutdownSignals: [.sigterm], logger: logger)
         try await group.run()
         say("ended")
+    }
+
+    /// Gives the pool tasks that never end, until the process ends.
+    static func blockThePool() -> Never {
+        while true {
+            Task.detached { while true { pause() } }
+            usleep(1000)
+        }
     }
 
     /// Until the task is cancelled.
