@@ -183,6 +183,11 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_ledger_last_run(lg_reader *reader, const char *state_directory)
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_launch_info *ret_info)
 {
     return LG_ERR_ARGUMENT;

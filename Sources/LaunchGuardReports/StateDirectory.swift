@@ -52,13 +52,16 @@ public struct StateDirectory: Hashable, Sendable {
         UInt64(name.prefix { $0.isASCII && $0.isNumber }) ?? 0
     }
 
-    /// The ledger with the runs that it has not counted yet. Without a ledger, the runs alone.
+    /// The ledger with the runs that it has not counted yet, and with the launches that the last
+    /// run has finished since the ledger was written. Without a ledger, the runs alone.
     ///
     /// Run files that cannot be read become problems, and hide no other file.
     public func ledger() throws(ReportError) -> LedgerReport {
         var report = LedgerReport(path: ledgerPath)
         do throws(ReportError) {
-            report = try Reader(path: ledgerPath).ledger()
+            let reader = try Reader(path: ledgerPath)
+            reader.takeLastRun(in: path)
+            report = try reader.ledger()
         } catch {
             report.problems.append(Problem(part: "ledger", code: error.code.name, message: error.message))
         }

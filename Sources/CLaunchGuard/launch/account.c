@@ -76,6 +76,12 @@ enum lg__account lg__account_apply(struct lg__ledger_context *context, const str
     return upgraded ? lg__ended_upgrade(context, &end) : lg__ended_account(context, &end);
 }
 
+void lg__account_finish(struct lg__ledger_context *context, const struct lg__last_run *last)
+{
+    if (context->phase == LG_PHASE_LAUNCHING && is_finished(last, context))
+        lg__decide_finished(context);
+}
+
 /* The entry of a context in the timeline, before the end is applied to it. */
 static void note_context(struct lg__ledger_run *entry, uint32_t index, const struct lg__ledger_context *context, const struct lg__last_run *last)
 {

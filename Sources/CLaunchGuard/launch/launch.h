@@ -141,6 +141,10 @@ struct lg__reached lg__account_reached(struct lg__ledger_payload *payload, const
 /* Apply that end to one context. `upgraded`: a version starts that has not crashed before. */
 enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, const struct lg__reached *reached, bool upgraded);
 
+/* The context as it is when the launch is finished that the last run shows as finished, and that
+ * the ledger does not yet. */
+void lg__account_finish(struct lg__ledger_context *context, const struct lg__last_run *last);
+
 /* ---- reports.c: what a program is told of runs that have ended ---- */
 
 #define LG__REPORT_PATH_BYTES (4096 + 96)

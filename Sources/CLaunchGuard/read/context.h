@@ -17,4 +17,8 @@ lg_status lg__reader_context_give(const lg_launch_info *info, lg_launch_info *re
  * of file. */
 lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot);
 
+/* The reader shows this payload instead, until the ledger has a newer one. Takes the slot, which
+ * is from malloc(). */
+void lg__reader_amend(lg_reader *reader, struct lg__slot *slot);
+
 #endif

@@ -49,6 +49,8 @@ struct lg_reader {
     struct lg__reader_memo *memo;     /* of headers, and of all other stages */
     struct lg__module_table *modules; /* the whole table that was read last; NULL: none was */
 
+    struct lg__slot *amended; /* in place of the slot of that generation; NULL: none is */
+
     /* of the selected crash: LG__PLACE_RECORD, or 1 + the index of a brief record */
     uint32_t place;
 

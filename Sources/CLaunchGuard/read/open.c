@@ -98,6 +98,7 @@ void lg_reader_close(lg_reader *reader)
     free(reader->log);
     free(reader->log_index);
     free(reader->modules);
+    free(reader->amended);
     free(reader->memo);
     free(reader);
 }

@@ -1,4 +1,6 @@
 /* The ledger: the newest whole slot. */
+#include <stdlib.h>
+
 #include "os/fault_point.h"
 #include "read/context.h"
 #include "read/internal.h"
@@ -19,7 +21,7 @@ static uint64_t read_ledger_slot(const lg_reader *reader, uint32_t kind, struct 
     return lg__ledger_payload_check(ret_slot) ? ret_slot->generation : 0;
 }
 
-lg_status lg__reader_payload(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid)
+static lg_status newest_payload(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid)
 {
     if (reader->kind != LG_FILE_LEDGER)
         return LG_ERR_STATE;
@@ -34,6 +36,20 @@ lg_status lg__reader_payload(const lg_reader *reader, struct lg__slot *ret_slot,
     if (read_ledger_slot(reader, LG__SECTION_SLOT_A, ret_slot) || read_ledger_slot(reader, LG__SECTION_SLOT_B, ret_slot))
         return LG_OK;
     return LG_ERR_DAMAGED;
+}
+
+lg_status lg__reader_payload(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid)
+{
+    const lg_status status = newest_payload(reader, ret_slot, ret_valid);
+    if (status == LG_OK && reader->amended && reader->amended->generation == ret_slot->generation)
+        memcpy(ret_slot, reader->amended, sizeof *ret_slot);
+    return status;
+}
+
+void lg__reader_amend(lg_reader *reader, struct lg__slot *slot)
+{
+    free(reader->amended);
+    reader->amended = slot;
 }
 
 lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot)

@@ -1,4 +1,4 @@
-/* The status of any program's context, by reading alone. */
+/* The contexts of any program, by reading alone: ledger and last run together. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "launch/evidence.h"
 #include "launch/launch.h"
+#include "launchguard/ledger.h"
 #include "launchguard/query.h"
 #include "os/os.h"
 #include "read/context.h"
@@ -68,14 +69,11 @@ static void foresee(struct lg__ledger_context *context, const lg_launch_options 
     ret_info->halted = context->phase == LG_PHASE_HALTED;
 }
 
-static void as_it_is(const struct lg__ledger_context *context, const struct lg__last_run *last, lg_launch_info *ret_info)
+static void as_it_is(struct lg__ledger_context *context, const struct lg__last_run *last, lg_launch_info *ret_info)
 {
-    const lg_run_context *of_run = lg__evidence_context(last, context->name);
+    lg__account_finish(context, last);
     lg__reader_context_info(context, ret_info);
     ret_info->status = lg__decide_status(context);
-    /* The run file has the phase first. */
-    if (of_run && of_run->phase == LG_PHASE_FINISHED)
-        ret_info->status = LG_LAUNCH_NORMAL;
 }
 
 /* The program lives if the run that the payload names does, and has not stopped its session. Where
@@ -143,4 +141,25 @@ lg_status lg_launch_query(const char *state_directory, const char *context, cons
     free(slot);
     errno = error;
     return status == LG_OK ? lg__reader_context_give(&info, ret_info) : status;
+}
+
+lg_status lg_reader_ledger_last_run(lg_reader *reader, const char *state_directory)
+{
+    struct lg__hot hot;
+    struct lg__last_run last;
+    if (!reader || !state_directory || !*state_directory)
+        return LG_ERR_ARGUMENT;
+    struct lg__slot *slot = malloc(sizeof *slot); /* too large for the stack of any thread */
+    if (!slot)
+        return LG_ERR_SYSTEM;
+    const lg_status status = lg__reader_copy_ledger(reader, &hot, slot);
+    if (status != LG_OK) {
+        free(slot);
+        return status;
+    }
+    lg__account_read(state_directory, &slot->payload, &hot, false, &last);
+    for (uint32_t i = 0; i < slot->payload.context_count; i++)
+        lg__account_finish(&slot->payload.contexts[i], &last);
+    lg__reader_amend(reader, slot);
+    return LG_OK;
 }

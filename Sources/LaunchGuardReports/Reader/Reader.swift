@@ -54,6 +54,12 @@ public final class Reader {
                 | LG_REPORT_FINGERPRINT | LG_REPORT_SPARE_MODULES)
     }
 
+    /// Lets ``ledger()`` show launches as finished that the last run finished after the ledger was
+    /// written. C: `lg_reader_ledger_last_run()`.
+    func takeLastRun(in stateDirectory: String) {
+        _ = unsafe ReportPath.withCString(stateDirectory) { unsafe lg_reader_ledger_last_run(handle, $0) }
+    }
+
     /// Everything that the ledger holds.
     public func ledger() throws(ReportError) -> LedgerReport {
         try contents(.ledger)

@@ -142,10 +142,49 @@ static void test_learns(void **state)
     assert_int_equal(ledger_context("main").streak, 0);
 }
 
+/* The ledger is as it was, and readers see that the launch is finished. */
+static void expect_seen(uint32_t streak)
+{
+    lg_reader *reader;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
+    must_be(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
+    must_be(lg_reader_ledger_last_run(reader, ""), LG_ERR_ARGUMENT);
+    for (int with_run = 0; with_run < 3; with_run++) { /* a second time changes nothing */
+        must_be(lg_reader_ledger_context(reader, 0, &info), LG_OK);
+        must_be(info.status == (with_run ? LG_LAUNCH_NORMAL : LG_LAUNCH_CHECKING) && info.streak == (with_run ? 0 : streak) ? LG_OK : LG_ERR_FAILED, LG_OK);
+        must_be(lg_reader_ledger_last_run(reader, state_path("")), LG_OK);
+    }
+    lg_reader_close(reader);
+}
+
+static void body_seen(void *argument)
+{
+    (void)argument;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
+    begin();
+    must_be(marked_by_another("main"), LG_OK);
+    expect_seen(1);
+    must_be(lg_launch_query(state_path(""), "main", NULL, &info), LG_OK);
+    must_be(info.status == LG_LAUNCH_NORMAL && info.streak == 0 ? LG_OK : LG_ERR_FAILED, LG_OK);
+    end_by(KILL);
+}
+
+static void test_seen_from_outside(void **state)
+{
+    (void)state;
+    end_of(body, WAY(CRASH));
+    assert_false(WIFEXITED(run_child(body_seen, NULL).status));
+    expect_seen(1);
+    lg_reader *run = newest_run();
+    assert_int_equal(lg_reader_ledger_last_run(run, state_path("")), LG_ERR_STATE);
+    lg_reader_close(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mark_counts), WITH_STATE(test_no_mark), WITH_STATE(test_refused), WITH_STATE(test_both), WITH_STATE(test_learns),
+        WITH_STATE(test_seen_from_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
