@@ -20,8 +20,8 @@ class Restart(UnderRun):
         """The command line; the program is a script of a shell."""
         return self.under("--restart", "--restart-delay", "0.05", *options, "--", shell, "-c", program, "zero")
 
-    def read(self, path):
-        done = subprocess.run([self.options.tool, "inspect", "--json", "--no-symbols", path], stdout=subprocess.PIPE, timeout=LIMIT)
+    def read(self, *what):
+        done = subprocess.run([self.options.tool, "inspect", "--json", "--no-symbols", *what], stdout=subprocess.PIPE, timeout=LIMIT)
         return json.loads(done.stdout.split(b"\n")[0])
 
     def runs(self, program="dash"):
@@ -47,6 +47,9 @@ class Restart(UnderRun):
         self.assertIn("launchguard: large: it ended with status 3", said)
         self.assertIn("it is given up", said[-2])
         self.assertEqual((self.ledger()["isHalted"], self.ledger()["safeCrashes"]), (True, 2))
+        # The start that gave up left no run: the program did not run in it.
+        self.assertEqual([run["verdict"]["end"] for run in self.runs()], ["crash"] * 5)
+        self.assertEqual(self.read("--last", self.records / "dash")["verdict"]["end"], "crash")
         # A start by a person makes one try, in safe mode.
         output, _ = self.ends(0, self.again("echo safe=$LAUNCHGUARD_SAFE_MODE"))
         self.assertEqual(output, b"safe=1\n")
@@ -134,6 +137,24 @@ class Restart(UnderRun):
         finally:
             server.kill()
             server.communicate()
+
+    def test_a_launch_that_is_finished_on_probation(self):
+        """The service lives on and calls nothing: its ledger says at once that it works."""
+        ready, broken = self.directory / "ready", self.directory / "broken"
+        script = '[ ! -e "%s" ] || kill -SEGV $$; touch "%s"; while [ -d "%s" ]; do sleep 0.05; done' % (broken, ready, self.directory)
+        for options in ["--launch-check", "file:%s" % ready], ["--launch-window", "0.2"]:
+            with self.subTest(options):
+                broken.touch()
+                child = subprocess.Popen([str(part) for part in self.again(script, *options, "--repair", "mend=rm '%s'" % broken)],
+                                         stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    wait_until(lambda: ready.exists() and self.is_marked(), "the launch is finished")
+                    context = self.read(self.records / "dash")["contexts"][0]
+                    self.assertEqual((context["status"], context["mode"], context["streak"]), ("normal", "normal", 0))
+                finally:
+                    child.terminate()
+                    child.wait(LIMIT)
+                ready.unlink()
 
     def test_a_check_that_never_passes(self):
         _, words = self.ends(78, self.again("exec sleep 1000", "--launch-window", "0.4", "--launch-check", "file:/does/not/exist"))

@@ -48,9 +48,9 @@ final class LaunchWatch {
         state = check == nil ? .over : .waiting
     }
 
-    /// The state directory of the program's run; nil: there is none yet. It changes when the
-    /// process executes another program.
-    var directory: String? { witness.directory(of: identity) }
+    /// The program's run; nil: there is none yet. It changes when the process executes another
+    /// program.
+    var run: (directory: String, path: String)? { witness.run(of: identity) }
 
     /// Milliseconds until the next look; nil: there is nothing to look for.
     var pause: Int? {
@@ -70,7 +70,7 @@ final class LaunchWatch {
 
     private func lookAtLaunch() {
         guard let check else { return }
-        if let directory, let info = try? Launch.info(of: Self.context, stateDirectory: directory), info.status == .repairing || info.status == .needsRepair {
+        if let run, let info = try? Launch.info(of: Self.context, stateDirectory: run.directory), info.status == .repairing || info.status == .needsRepair {
             start = monotonic()  // repairs come before the program
             return
         }
@@ -114,7 +114,7 @@ final class LaunchWatch {
 
     /// The check may pass before the program has begun its launch: something else listens there.
     private func finish() {
-        if let directory, (try? Launch.witnessFinished(Self.context, of: process, stateDirectory: directory)) != nil {
+        if let run, (try? Launch.witnessFinished(Self.context, of: process, stateDirectory: run.directory)) != nil {
             state = .over
         } else if monotonic() - start > window {
             say("the launch check passed, and could not be stored: the program has no run with a launch under way")

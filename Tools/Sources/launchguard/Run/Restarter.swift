@@ -21,10 +21,10 @@ struct Restarter {
         var shortLives = 0
         while true {
             let begun = monotonic()
-            let (status, wasAskedToEnd, directory) = try live(isFirst)
+            let (status, wasAskedToEnd, run) = try live(isFirst)
             shortLives = monotonic() - begun < Self.steady ? shortLives + 1 : 0
-            let launch = directory.flatMap { try? Launch.info(of: LaunchWatch.context, stateDirectory: $0) }
-            if !isFirst, status == 0, let launch, launch.isHalted { giveUp(directory ?? "") }
+            let launch = run.flatMap { try? Launch.info(of: LaunchWatch.context, stateDirectory: $0.directory) }
+            if !isFirst, status == 0, let run, let launch, launch.isHalted { giveUp(run) }
             if wasAskedToEnd || Self.isGood(status) { ProgramParent.end(as: status) }
             let delay = delay(after: max(launch?.streak ?? 0, shortLives))
             say("\(Self.end(status)); it is started again in \(Self.text(delay)) s")
@@ -36,8 +36,8 @@ struct Restarter {
         }
     }
 
-    /// One life of the program: its wait status, whether it was asked to end, and where its run is.
-    private func live(_ isFirst: Bool) throws(RunError) -> (Int32, Bool, String?) {
+    /// One life of the program: its wait status, whether it was asked to end, and its run.
+    private func live(_ isFirst: Bool) throws(RunError) -> (Int32, Bool, (directory: String, path: String)?) {
         var ours = environment
         ours.set("LAUNCHGUARD_LAUNCH", options.plan(isFirst: isFirst, isQuiet: messages.isQuiet, preload: Output.variable("LD_PRELOAD")))
         let process = try program.program(ours)
@@ -46,13 +46,16 @@ struct Restarter {
         let status = parent.waitForEnd(watch)
         watch.close()
         parent.release()
-        return (status, watch.wasAskedToEnd(status), watch.directory)
+        return (status, watch.wasAskedToEnd(status), watch.run)
     }
 
     private func say(_ text: String) { messages.say("\(name): \(text)") }
 
-    private func giveUp(_ directory: String) -> Never {
-        say("it is given up: neither repairs nor safe mode helped; after a repair: launchguard reset \(directory)")
+    /// The program did not run in the last run, whose file goes: the newest one is that of the last
+    /// crash.
+    private func giveUp(_ run: (directory: String, path: String)) -> Never {
+        _ = unsafe ReportPath.withCString(run.path) { unsafe unlink($0) }
+        say("it is given up: neither repairs nor safe mode helped; after a repair: launchguard reset \(run.directory)")
         exit(Int32(options.giveUpStatus))
     }
 

@@ -32,26 +32,26 @@ final class RunWitness {
 
     /// Stores the wait status of a process, if there is a run of it.
     func store(_ waitStatus: Int32, of ended: ProcessIdentity) {
-        guard let directory = directory(of: ended) else { return }
-        try? Session.witness(waitStatus, of: ended.process, stateDirectory: directory)
+        guard let run = run(of: ended) else { return }
+        try? Session.witness(waitStatus, of: ended.process, stateDirectory: run.directory)
     }
 
-    /// The state directory with the newest run of the process, which may have executed several
-    /// programs in turn. Nil also where that run belongs to another process, which got the number
-    /// since.
-    func directory(of process: ProcessIdentity) -> String? {
-        var newest: (directory: String, isOfProcess: Bool, moment: UInt64)?
+    /// The newest run of the process, which may have executed several programs in turn: its state
+    /// directory and its file. Nil also where that run belongs to another process, which got the
+    /// number since.
+    func run(of process: ProcessIdentity) -> (directory: String, path: String)? {
+        var newest: (run: (directory: String, path: String), isOfProcess: Bool, moment: UInt64)?
         var found: [String: Owner] = [:]
         for directory in directories {
             for path in Self.runs(directory) {
                 guard let owner = files[path] ?? Self.owner(path) else { continue }
                 found[path] = owner
                 guard case .process(let other, let moment) = owner, other.process == process.process, moment >= newest?.moment ?? 0 else { continue }
-                newest = (directory, process.startTicks == nil || other == process, moment)
+                newest = ((directory, path), process.startTicks == nil || other == process, moment)
             }
         }
         files = found  // those that are gone are forgotten
-        return newest.flatMap { $0.isOfProcess ? $0.directory : nil }
+        return newest.flatMap { $0.isOfProcess ? $0.run : nil }
     }
 
     func isEarlier(_ path: String) -> Bool {
