@@ -94,12 +94,10 @@ enum App {
         say("ended")
     }
 
-    /// Gives the pool tasks that never end, until the process ends.
+    /// Gives the pool more tasks that never end than it has threads.
     static func blockThePool() -> Never {
-        while true {
-            Task.detached { while true { pause() } }
-            usleep(1000)
-        }
+        for _ in 0..<1000 { Task.detached { while true { pause() } } }
+        while true { pause() }
     }
 
     /// Until the task is cancelled.
