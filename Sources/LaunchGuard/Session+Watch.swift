@@ -42,10 +42,11 @@ extension Session {
     /// busy. Call it once, early; more calls change nothing. A `LaunchGuardService` calls it.
     ///
     /// A thread named "task pool" sends the heartbeats, and takes one of the 16 places of threads
-    /// that are watched. About twice a second it gives the pool an empty task, and waits until that
-    /// has run. Its first heartbeat comes before the first task, so that a pool that is blocked from
-    /// the start hangs too. With ``Session/HangThresholds`` below a second the watch would report
-    /// hangs that are none. The threads that block the pool are among the stacks of all threads.
+    /// that are watched. About twice a second it gives the pool an empty task, and waits until
+    /// that has run. Its first heartbeat comes before the first task, so that a pool that is
+    /// blocked from the start hangs too. With ``Session/HangThresholds`` below a second the watch
+    /// would report hangs that are none. The threads that block the pool are among the stacks of
+    /// all threads.
     ///
     /// The call never fails. Where no heartbeat is possible, as without a run file or with 16
     /// threads watched already, nothing is watched. The watch ends with the session, and does not

@@ -100,11 +100,11 @@ LG_BEGIN
  */
 LG_API lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info);
 
-/** Take in what the file of the last run says: a launch that it shows as finished is finished in the
- *  contexts that this reader returns from now on. The ledger itself has that only with the next call
- *  of the program about the launch, or with its next start. Until then the mark of a supervisor
- *  (lg_witness_finished()) and the end of the window are in the run file alone. When the ledger has
- *  changed, call it again.
+/** Take in what the file of the last run says: a launch that it shows as finished is finished in
+ *  the contexts that this reader returns from now on. The ledger itself has that only with the
+ *  next call of the program about the launch, or with its next start. Until then the mark of a
+ *  supervisor (lg_witness_finished()) and the end of the window are in the run file alone. When
+ *  the ledger has changed, call it again.
  *
  *  @param state_directory  that the ledger is from; its runs/ has the file.
  *  @return LG_OK, also without the file; LG_ERR_DAMAGED; LG_ERR_STATE: not a ledger; LG_ERR_SYSTEM:
