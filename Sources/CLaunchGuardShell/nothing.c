@@ -19,6 +19,7 @@
 #include "launchguard/session.h"
 #include "launchguard/simulate.h"
 #include "launchguard/snapshot.h"
+#include "launchguard/undo.h"
 #include "launchguard/watch.h"
 
 lg_status lg_annotate(lg_session *session, const char *key, const char *value)
@@ -599,6 +600,26 @@ lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind kind, uin
 lg_status lg_reader_snapshot_function(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_function *ret_function)
 {
     return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_completion_keep(lg_completion *done, const char *path)
+{
+    return LG_ERR_UNPROTECTED;
+}
+
+lg_status lg_completion_undo(lg_completion *done)
+{
+    return LG_ERR_UNPROTECTED;
+}
+
+lg_status lg_undo(const char *state_directory, const char *context)
+{
+    return LG_ERR_UNSUPPORTED;
+}
+
+lg_status lg_undo_list(const char *state_directory, const char *context, lg_kept_visitor visit, void *user)
+{
+    return LG_ERR_UNSUPPORTED;
 }
 
 lg_status lg_heartbeat(lg_session *session)
