@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import LaunchGuard
 import Testing
@@ -28,6 +29,33 @@ import TestSupport
         #expect(scene.journal == ["light", "light", "light", "heavy", "work"])
         let failures = try scene.lastLog().filter { $0.contains("repair \"light\" failed: cannot be mended") }
         #expect(failures.count == 3)
+    }
+
+    @Test func theNextRepairPutsBackWhatTheFirstOneChanged() async throws {
+        let scene = try await crashedScene()
+        let file = scene.directory + "/settings"
+        try "old".write(toFile: file, atomically: false, encoding: .utf8)
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String, file = file as String] in
+            let child = Child(directory)
+            #expect(throws: LaunchGuardError.self) { try Launch.keep(file) }  // in no repair
+            let launch = try child.start().makeLaunch("main")
+            launch.addRepair("change", impact: 10, attempts: 1) {
+                try Launch.keep(file)
+                try "new".write(toFile: file, atomically: false, encoding: .utf8)
+                throw Failure(description: "no help")
+            }
+            launch.addRepair("undo", impact: 90) {
+                let read = { try String(contentsOfFile: file, encoding: .utf8) }
+                child.note(try read())
+                try Launch.undo()
+                child.note(try read())
+            }
+            try await launch.begin().get()
+        }
+        #expect(scene.journal == ["new", "old"])
+        let kept = try Launch.keptFiles(of: "main", stateDirectory: scene.directory + "/state")
+        #expect(kept.map { "\($0.kind) \($0.bytes)" } == ["file 3"])
+        try Launch.undo("main", stateDirectory: scene.directory + "/state")
     }
 
     @Test func theFirstSuccessEndsTheLadder() async throws {

@@ -18,6 +18,17 @@ static void give_up(lg_launch *launch, lg_completion *done, void *user)
     lg_complete(done, LG_OK);
 }
 
+static const char *wiped; /* by the repair */
+
+static void wipe(lg_completion *done, void *user)
+{
+    (void)user;
+    const lg_status status = lg_completion_keep(done, wiped);
+    if (status == LG_OK)
+        unlink(wiped);
+    lg_complete(done, status);
+}
+
 static lg_launch *launch(lg_session *session)
 {
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
@@ -25,7 +36,11 @@ static lg_launch *launch(lg_session *session)
     options.supervised = 1;
     options.hold_ms = 200;
     options.on_give_up = give_up;
-    if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
+    lg_repair repair = LG_REPAIR_INIT;
+    repair.name = "wipe";
+    repair.run = wipe;
+    if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || (wiped && lg_launch_add_repair(launch, &repair) != LG_OK) ||
+        lg_launch_begin(launch) != LG_OK)
         exit(99);
     return launch;
 }
@@ -85,6 +100,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[2], "raise") == 0)
         raise(number);
     if (strcmp(argv[2], "launch-crash") == 0) {
+        wiped = argc > 3 ? argv[3] : NULL;
         launch(session);
         abort();
     }

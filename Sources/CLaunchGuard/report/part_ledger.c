@@ -374,6 +374,7 @@ static const struct lg__field ledger_fields[] = {
     VALUE("uncounted", uncounted, "[uncounted-run]", "", "Runs that have a file and are not in the timeline yet; the tool adds them."),
     VALUE("problems", lg__report_problems, "[problem]", "", "Parts that could not be read."),
     ADDED("delivery", "spool", "What waits to be sent."),
+    ADDED("kept", "[kept-path]", "Paths of which copies are kept, that `launchguard undo` puts back."),
     LAST,
 };
 const struct lg__shape lg__shape_ledger = { "ledger", LG__SENTENCE("The contents of the ledger of an application."), ledger_fields };

@@ -11,7 +11,7 @@
 
 #ifdef LG_REPORT_TABLE
 #define TOOL_SHAPES(X)                                                                                                  \
-    X(symbol) X(uncounted_run) X(listed_run) X(delivery_entry) X(verified_file) X(verified_block) X(simulation)         \
+    X(symbol) X(uncounted_run) X(listed_run) X(delivery_entry) X(kept_path) X(verified_file) X(verified_block) X(simulation) \
     X(simulation_policy) X(simulated_repair) X(simulated_task) X(simulation_step) X(simulation_standing)                \
     X(simulated_callback) X(spool) X(last_end) X(last_end_context) X(finding) X(collected)
 #else
@@ -39,7 +39,7 @@ const struct lg__shape *const lg__shapes_lines[] = { LINES(ROW) NULL };
 
 #ifdef LG_REPORT_TABLE
 #define TOOL_NAMES(X)                                                                                                                 \
-    X(delivery_entry_state) X(simulated_callback_kind) X(simulated_callback_outcome) X(finding_severity)
+    X(delivery_entry_state) X(kept_kind) X(simulated_callback_kind) X(simulated_callback_outcome) X(finding_severity)
 #else
 #define TOOL_NAMES(X)
 #endif

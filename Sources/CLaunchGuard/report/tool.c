@@ -85,6 +85,17 @@ static const struct lg__field listed_run_fields[] = {
 };
 SHAPE(listed_run, "listed-run", "One line of the list.")
 
+NAMES(kept_kind, "kept-kind", "What was at a path when it was kept.", "file", "directory", "absent")
+static const struct lg__field kept_path_fields[] = {
+    HAS("context", "string", "The context whose repair kept it."),
+    HAS("path", "string", "The path, absolute."),
+    HAS("kind", "kept-kind", "What was there."),
+    HAS("bytes", "number", "The size of a file."),
+    HAS("copied", "time", "When."),
+    LAST,
+};
+SHAPE(kept_path, "kept-path", "A path of which a copy is kept, since a repair was going to change what is there.")
+
 static const struct lg__field delivery_entry_fields[] = {
     HAS("uuid", "string", "Identity of the report: that of the run, but for a report of a living run, which has one of its own."),
     MAY_HAVE("runUUID", "string", "Left out, as all that is not in the name of its file: the report is damaged."),

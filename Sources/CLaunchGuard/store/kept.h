@@ -1,36 +1,11 @@
 /* Layer 1: copies of the program's own files that a repair is about to change. They lie in
- * kept/CONTEXT of the state directory: docs/FORMAT.md, section 13. A file counts when its second
+ * kept/CONTEXT of the state directory: docs/FORMAT.md, section 16. A file counts when its second
  * file, which describes it, is there. */
 #ifndef LG_STORE_KEPT_H
 #define LG_STORE_KEPT_H
 
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "launchguard/status.h"
-
-#define LG__KEPT_PATH_BYTES 4096
-#define LG__KEPT_MAGIC "LG kept" /* and its NUL */
-
-enum lg__kept_kind { LG__KEPT_FILE = 1, LG__KEPT_DIRECTORY = 2, LG__KEPT_ABSENT = 3 };
-
-struct lg__kept {
-    char magic[8];
-    uint32_t crc;  /* CRC-32C of all bytes after it */
-    uint32_t kind; /* enum lg__kept_kind */
-    uint32_t mode, uid, gid;
-    uint32_t reserved;
-    uint64_t size;     /* bytes of the copy */
-    uint64_t mtime_ns; /* of the original */
-    uint64_t wall_ns;  /* when it was copied */
-    char path[LG__KEPT_PATH_BYTES]; /* absolute, without links */
-};
-static_assert(offsetof(struct lg__kept, crc) == 8, "FORMAT.md, kept");
-static_assert(offsetof(struct lg__kept, mode) == 16, "FORMAT.md, kept");
-static_assert(offsetof(struct lg__kept, size) == 32, "FORMAT.md, kept");
-static_assert(offsetof(struct lg__kept, path) == 56, "FORMAT.md, kept");
-static_assert(sizeof(struct lg__kept) == 4152, "FORMAT.md, kept");
+#include "store/format_kept.h"
 
 /* Most files and directories of a context, and how deep a directory is copied. */
 #define LG__KEPT_MOST 4096u

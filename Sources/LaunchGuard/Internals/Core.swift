@@ -47,6 +47,30 @@ enum Core {
         if let error = error(status) { throw error }
     }
 
+    static func undo(_ context: String, stateDirectory: String) throws(LaunchGuardError) {
+        let context = try text(context, "context"), stateDirectory = try text(stateDirectory, "stateDirectory")
+        let status = unsafe stateDirectory.withCString { directory in unsafe context.withCString { unsafe lg_undo(directory, $0) } }
+        if let error = error(status) { throw error }
+    }
+
+    static func keptFiles(of context: String, stateDirectory: String) throws(LaunchGuardError) -> [KeptFile] {
+        let context = try text(context, "context"), stateDirectory = try text(stateDirectory, "stateDirectory")
+        var files: [KeptFile] = []
+        let status = unsafe withUnsafeMutablePointer(to: &files) { files in
+            unsafe stateDirectory.withCString { directory in
+                unsafe context.withCString { context in
+                    unsafe lg_undo_list(directory, context, { kept, files in
+                        guard let kept = unsafe kept?.pointee else { return }
+                        unsafe files?.assumingMemoryBound(to: [KeptFile].self).pointee.append(KeptFile(kept))
+                    }, files)
+                }
+            }
+        }
+        if status == LG_ERR_NOT_FOUND { return [] }
+        if let error = error(status) { throw error }
+        return files.sorted { $0.path < $1.path }
+    }
+
     static func stateDirectory(appID: String) throws(LaunchGuardError) -> String {
         let appID = try text(appID, "appID")
         var buffer = [CChar](repeating: 0, count: 4096)

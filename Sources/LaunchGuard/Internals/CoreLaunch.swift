@@ -111,6 +111,23 @@ struct CoreCompletion: @unchecked Sendable {
 
     init(_ pointer: OpaquePointer?) { unsafe self.pointer = unsafe pointer }
 
+    /// That of the repair whose closure runs.
+    @TaskLocal static var ofRepair: CoreCompletion?
+
+    static func current() throws(LaunchGuardError) -> CoreCompletion {
+        guard let ofRepair else { throw LaunchGuardError(.state, "only the closure of a repair may call this") }
+        return ofRepair
+    }
+
+    func keep(_ path: String) throws(LaunchGuardError) {
+        let path = try text(path, "path")
+        if let error = Core.error(unsafe path.withCString { unsafe lg_completion_keep(pointer, $0) }) { throw error }
+    }
+
+    func undo() throws(LaunchGuardError) {
+        if let error = unsafe Core.error(lg_completion_undo(pointer)) { throw error }
+    }
+
     func answer(_ code: LaunchGuardError.Code) { unsafe lg_complete(pointer, lg_status(rawValue: code.rawValue)) }
 
     /// Returns when the repair is answered, has timed out, or the program ends.

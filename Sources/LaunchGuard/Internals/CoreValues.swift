@@ -130,6 +130,17 @@ extension Report {
     }
 }
 
+extension KeptFile {
+    init(_ kept: lg_kept_file) {
+        unsafe self.init(
+            path: String(cString: kept.path),
+            kind: kept.kind == LG_KEPT_FILE ? .file : kept.kind == LG_KEPT_DIRECTORY ? .directory : .absent,
+            bytes: kept.bytes,
+            wallNanoseconds: kept.wall_ns
+        )
+    }
+}
+
 extension LaunchPolicy.Hold {
     fileprivate var core: lg_hold {
         switch self {

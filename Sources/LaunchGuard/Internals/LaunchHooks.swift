@@ -258,7 +258,7 @@ final class LaunchHooks: Sendable {
         return OwnThread().run(in: context) { [self] in
             do {
                 if repair != nil || task != nil { try Task.checkCancellation() }
-                try await RunningClosure.run(of: self, body)
+                try await CoreCompletion.$ofRepair.withValue(repair) { try await RunningClosure.run(of: self, body) }
                 return .ok
             } catch {
                 if Task.isCancelled, isCancelled(context) { context?.isCutShort.store(true, ordering: .sequentiallyConsistent) }

@@ -1,18 +1,21 @@
 import LaunchGuardReports
 
-/// A report of the reader with the state of its delivery, in one object of JSON.
+/// A report of the reader with the state of its delivery and the copies that are kept, in one object
+/// of JSON.
 struct Delivered<Report: Encodable, Delivery: Encodable>: Encodable {
     var report: Report
     var delivery: Delivery?
+    var kept: [KeptPath]?
 
     private enum CodingKeys: CodingKey {
-        case delivery
+        case delivery, kept
     }
 
     func encode(to encoder: any Encoder) throws {
         try report.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(delivery, forKey: .delivery)
+        try container.encodeIfPresent(kept, forKey: .kept)
     }
 }
 

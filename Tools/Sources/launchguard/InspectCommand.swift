@@ -63,23 +63,26 @@ struct InspectCommand: ParsableCommand {
         }
         switch target {
         case .directory(let directory):
-            try show(try directory.ledger(), try Spool(directory))
+            try show(try directory.ledger(), try Spool(directory), in: directory)
         case .file(let path):
             let reader = try Reader(path: path)
             switch reader.kind {
-            case .ledger: try show(try reader.ledger(), nil)
+            case .ledger: try show(try reader.ledger(), nil, in: nil)
             case .run: try show(try reader.run(includingMemory: memory))
             }
         }
     }
 
-    private func show(_ ledger: LedgerReport, _ spool: Spool?) throws {
+    private func show(_ ledger: LedgerReport, _ spool: Spool?, in directory: StateDirectory?) throws {
+        // Those that cannot be read hide no ledger.
+        let kept = directory.flatMap { try? KeptPath.all(in: $0, ledger.contexts.map(\.name)) } ?? []
         if output.json {
-            Output.writeLine(json: Delivered(report: ledger, delivery: spool))
+            Output.writeLine(json: Delivered(report: ledger, delivery: spool, kept: kept.isEmpty ? nil : kept))
         } else {
             var writer = Output.makeWriter()
             ledger.write(to: &writer, runLimit: lines)
             spool?.write(to: &writer)
+            KeptPath.write(kept, to: &writer)
             Output.write(writer.bytes)
         }
         if ledger.isDamaged { try ExitStatus.damaged.end() }
