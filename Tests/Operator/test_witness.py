@@ -235,7 +235,7 @@ class Verdicts(OperatorCase):
         self.assertEqual(file.read_text(), "notes")
         self.assertEqual(self.tool("reset", self.state).status, 0)
         for _ in range(2):
-            self.assertEqual(self.victim("launch"), 0)  # good: the copies go, and the next launch deletes them
+            self.assertEqual(self.victim("launch"), 0)  # good; the next launch deletes the copies
         self.assertEqual(self.tool("undo", self.state).status, NOT_FOUND)
         self.assertNotIn("kept", json.loads(self.tool("inspect", "--json", self.state).output))
         if os.geteuid() == 0:

@@ -91,8 +91,8 @@ LG_API lg_status lg_undo(const char *state_directory, const char *context);
  *  @param context          name of the launch's context.
  *  @param visit            called for each.
  *  @param user             handed to visit.
- *  @return LG_OK; LG_ERR_NOT_FOUND: nothing is kept; LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this
- *          is not Linux; LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: nothing is kept; LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED:
+ *          this is not Linux; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.

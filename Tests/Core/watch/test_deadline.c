@@ -152,13 +152,14 @@ static void test_verdict(void **state)
             assert_int_equal(lg_witness(state_path(""), run.pid, death.status), LG_OK);
         reader = newest_run();
         assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+        assert_int_equal(lg_reader_run(reader, &run), LG_OK);
         lg_reader_close(reader);
         bool known = how & WITNESSED, killed = known && !(how & LEAVES), clean = known && (how & LEAVES);
         bool late = !(how & ENDED) && !clean; /* a late job kills nobody */
         assert_int_equal(verdict.end, killed ? LG_END_KILLED : clean ? LG_END_CLEAN : LG_END_UNKNOWN);
         assert_int_equal(verdict.evidence, late ? LG_EVIDENCE_DEADLINE : known ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_NO_MARK);
         assert_int_equal(verdict.signal, killed ? SIGKILL : 0);
-        assert_int_equal(verdict.monotonic_ns, late ? job.near_ns : 0);
+        assert_int_equal(verdict.monotonic_ns, known ? run.witnessed_ns : late ? job.near_ns : 0);
         /* the launch of this start is not finished: the counters stay as the account left them */
         expect_exit(body, WAY(EXIT_0), 0);
         lg_timeline_entry entry = last_of_timeline();

@@ -1,7 +1,7 @@
 import LaunchGuardReports
 
-/// A report of the reader with the state of its delivery and the copies that are kept, in one object
-/// of JSON.
+/// A report of the reader with the state of its delivery and the copies that are kept, in one
+/// object of JSON.
 struct Delivered<Report: Encodable, Delivery: Encodable>: Encodable {
     var report: Report
     var delivery: Delivery?
