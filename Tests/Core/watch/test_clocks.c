@@ -128,6 +128,7 @@ static void stop_from_outside(lg_launch *launch)
 static void awaits_finish(lg_launch *launch)
 {
     (void)launch;
+    atomic_store(&let_go, true); /* all tasks have run */
     await_last_line("normal");
 }
 
@@ -299,6 +300,7 @@ static void test_protected(void **state)
 
 static void waits_and_marks(lg_launch *launch)
 {
+    atomic_store(&let_go, true);
     if (launch->options.finish == LG_FINISH_MARK)
         pass_time(400, "the window of 50 ms, which would finish the launch if not the mark alone did");
     else
@@ -312,12 +314,12 @@ static void test_finish(void **state)
     (void)state;
     lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .before = hold_first, .then = marks_and_waits), 0,
           HEALTHY "ok;checking;normal;ok;");
-    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 50, .then = waits_and_marks), 0, HEALTHY "checking;normal;ok;");
-    lives(LIFE(.options.finish = LG_FINISH_MARK, .options.window_ms = 50, .then = waits_and_marks), 0, HEALTHY "checking;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 50, .before = hold_first, .then = waits_and_marks), 0, HEALTHY "checking;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_MARK, .options.window_ms = 50, .before = hold_first, .then = waits_and_marks), 0, HEALTHY "checking;normal;ok;");
     lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 300, .before = hold_first, .then = marks_and_waits), 0,
           HEALTHY "ok;checking;normal;ok;");
     lives(LIFE(.options.finish = LG_FINISH_EITHER, .options.window_ms = 60000, .then = marks_and_waits), 0, HEALTHY "normal;ok;normal;ok;");
-    lives(LIFE(.options.finish = LG_FINISH_EITHER, .options.window_ms = 50, .then = awaits_finish, .after = CRASH), SEGV, HEALTHY "normal;");
+    lives(LIFE(.options.finish = LG_FINISH_EITHER, .options.window_ms = 50, .before = hold_first, .then = awaits_finish, .after = CRASH), SEGV, HEALTHY "normal;");
     account();
     assert_int_equal(stored().streak, 0);
     /* With both, a mark alone is not enough. */
