@@ -315,8 +315,8 @@ LG_API lg_status lg_will_restart(lg_session *session);
  */
 LG_API lg_status lg_crash_note(lg_session *session, const char *type);
 
-/** Store a child's wait status in its run file. Call it after `waitpid()`. An exit or a kill that
- *  left no mark is then known exactly.
+/** Store a child's wait status in its run file. Call it right after `waitpid()`: the time of the
+ *  call is that of the end. An exit or a kill that left no mark is then known exactly.
  *
  *  @param state_directory  of the program that ended, as lg_session_state_directory() returns it
  *                          there: with the role's folder if the program has a role.

@@ -134,10 +134,15 @@ static bool keep_data(int folder, const char *name, const char *path, uint64_t *
     bool good = to >= 0 && copy_data(from, to) && fstat(to, &is) == 0;
     if (good)
         *ret_size = (uint64_t)is.st_size;
-    if (to >= 0)
+    const int error = errno;
+    if (to >= 0) {
         close(to);
+        if (!good)
+            unlinkat(folder, name, 0); /* a full disk needs the space */
+    }
     if (from >= 0)
         close(from);
+    errno = error;
     return good;
 }
 
