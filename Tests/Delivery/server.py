@@ -5,6 +5,7 @@ import http.client
 import http.server
 import json
 import pathlib
+import select
 import socket
 import ssl
 import subprocess
@@ -91,6 +92,17 @@ def cut(exchange):
     exchange.send(b"{")
 
 
+def early(answer, stray):
+    """An answer; and what comes to the next request on the connection before the server has read
+    that one."""
+    def both(exchange):
+        answer(exchange)
+        exchange.until_readable()
+        stray(exchange)
+    both.code = answer.code
+    return both
+
+
 def garbage(exchange):
     exchange.send(b"\0\xff no HTTP at all\r\n\r\n" * 10)
 
@@ -116,6 +128,11 @@ class Exchange(http.server.BaseHTTPRequestHandler):
     def wait(self, seconds):
         """Whether the answer has to end."""
         return self.owner.is_down.wait(min(seconds, max(0, self.until - time.monotonic())))
+
+    def until_readable(self):
+        """Until the client sends more, or has left."""
+        while not select.select([self.connection], [], [], 0)[0] and not self.wait(0.01):
+            pass
 
     def head(self, code, headers):
         lines = ["HTTP/1.1 %d %s" % (code, http.client.responses.get(code, "-"))] + ["%s: %s" % pair for pair in headers.items()]

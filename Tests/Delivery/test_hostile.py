@@ -24,6 +24,8 @@ class Hostile(DeliveryTest):
             if entry["attempts"] == attempts:
                 self.assertEqual(entry["state"], "pending")
                 self.assertRegex(entry["error"], error)
+                # What counts as the answer is the answer to this request, or none.
+                self.assertIn(entry["http_status"], (0, server.requests[attempts - 1].status))
             wait_until(lambda: self.nudge() or len(server.requests) > attempts, "the next attempt")
         self.until_sent(run.uuid)
         peak = max(peak, int(status_of(agent.pid, "VmHWM").split()[0]))
@@ -31,6 +33,8 @@ class Hostile(DeliveryTest):
         self.assertLess(peak, MEMORY_MAX_KB)
         self.assertLess(server.sent_bytes, UNREAD_MAX)
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"]})
+        # Each attempt is one request.
+        self.assertEqual([request.headers["x-launchguard-attempt"] for request in server.requests], [str(i + 1) for i in range(len(answers) + 2)])
         return server
 
     def test_an_endless_body(self):
@@ -48,8 +52,21 @@ class Hostile(DeliveryTest):
     def test_a_connection_that_breaks(self):
         self.survives(scripted.close, scripted.reset, scripted.cut, scripted.garbage, error=".")
 
+    def test_a_connection_that_breaks_after_an_answer(self):
+        """The request goes again later and is counted, not at once on another connection."""
+        self.survives(status(503), scripted.close, status(503), scripted.reset, status(503), scripted.close, error=".")
+
     def test_statuses_that_make_no_sense(self):
-        self.survives(status(999), status(304), status(204 - 100 + 499), error=".")
+        """The 304 has a body, which it may not have."""
+        self.survives(status(999), status(304), status(603), error="the server answered (999|304|603)")
+
+    def test_an_answer_before_its_request(self):
+        """What a server sends too early, or too much, is not taken for the answer to the next
+        request: a report that the server refuses would count as delivered."""
+        def body(exchange):
+            exchange.send(b"{}")
+        self.survives(scripted.early(status(503), status(200)), status(503), scripted.early(status(304, b""), body), status(603),
+                      error="the server answered (503|304|603)")
 
     def test_redirects_in_a_circle(self):
         server = self.survives(*[scripted.redirect(lambda own: own.url(), code) for code in (301, 302, 307, 308)], error="redirect")

@@ -52,6 +52,18 @@ class Scripts(unittest.TestCase):
         self.assertEqual(self.post()[0], 200)
         self.assertEqual(len(self.server.accepted()), 1)
 
+    def test_an_answer_before_its_request(self):
+        self.server.script = [scripted.early(status(503), status(201))]
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=LIMIT)
+        self.addCleanup(connection.close)
+        found = []
+        for _ in range(3):  # the third gets the answer to the second
+            connection.request("POST", "/x", b"{}")
+            answer = connection.getresponse()
+            found.append(answer.status)
+            answer.read()
+        self.assertEqual(found, [503, 201, 200])
+
     def test_answers_without_an_end(self):
         for answer in scripted.endless, scripted.endless_header, scripted.drip:
             self.server.script = [answer]

@@ -15,8 +15,6 @@ bool sender_open(struct sender *ret_sender)
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return false;
     ret_sender->multi = curl_multi_init();
-    if (ret_sender->multi)
-        curl_multi_setopt(ret_sender->multi, CURLMOPT_MAXCONNECTS, 1L);
     return ret_sender->multi != NULL;
 }
 
@@ -116,6 +114,7 @@ static bool set_options(struct sender *sender, const char *ca_file)
                curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, REQUEST_MS) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+               curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_HEADERDATA, sender) == CURLE_OK &&

@@ -1,6 +1,10 @@
 /* One HTTP request at a time, while the agent also waits for other things. Time, memory and the
  * number of connections are bounded, whatever the server does: it follows no redirect, and reads no
- * more of an answer than it needs. */
+ * more of an answer than it needs.
+ *
+ * Each request has a connection of its own. On one that was used before, libcurl sends a request
+ * that got no answer again, at once and uncounted; and what an earlier answer left behind would be
+ * taken for the answer. */
 #ifndef AGENT_SENDER_H
 #define AGENT_SENDER_H
 
