@@ -19,6 +19,7 @@
 #include "store/crc32c.h"
 #include "store/digest.h"
 #include "store/path.h"
+#include "store/write_all.h"
 
 #define OVER ".over"
 #define FOLDER_BYTES (3 * 64 + sizeof OVER)
@@ -83,20 +84,6 @@ static uint32_t crc_of(const struct lg__kept *kept)
     return lg__crc32c(0, (const char *)kept + offsetof(struct lg__kept, kind), sizeof *kept - offsetof(struct lg__kept, kind));
 }
 
-static bool write_all(int file, const void *from, size_t size)
-{
-    for (const char *at = from; size;) {
-        ssize_t wrote = write(file, at, size);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return false;
-        at += wrote;
-        size -= (size_t)wrote;
-    }
-    return true;
-}
-
 /* The copy shares its blocks with the original where the file system can. */
 static bool copy_data(int from, int to)
 {
@@ -107,7 +94,7 @@ static bool copy_data(int from, int to)
         ssize_t got = read(from, block, sizeof block);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0 || (got > 0 && !write_all(to, block, (size_t)got)))
+        if (got < 0 || (got > 0 && !lg__write_all(to, block, (size_t)got)))
             return false;
         if (got == 0)
             return fdatasync(to) == 0;
@@ -168,7 +155,7 @@ static bool keep_one(int folder, const char *path, const struct stat *is)
     LG_FAULT_POINT("kept: copied");
     int about = make_anew(folder, "new");
     LG_FAULT_POINT("kept: description begins");
-    bool good = about >= 0 && write_all(about, &kept, sizeof kept) && fdatasync(about) == 0;
+    bool good = about >= 0 && lg__write_all(about, &kept, sizeof kept) && fdatasync(about) == 0;
     if (about >= 0)
         close(about);
     LG_FAULT_POINT("kept: described");

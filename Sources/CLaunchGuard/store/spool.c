@@ -9,6 +9,7 @@
 
 #include "os/fault_point.h"
 #include "store/map.h"
+#include "store/write_all.h"
 
 static const char *const folders[] = { "tmp", "new", "sent", "held", "dead", "requests" };
 
@@ -62,20 +63,6 @@ bool lg__spool_is_off(int spool)
     return faccessat(spool, "off", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static bool write_all(int file, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t count = write(file, bytes, size);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        bytes += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
 lg_status lg__spool_write(int spool, const char *name, const void *bytes, size_t size, bool durable)
 {
     char temporary[96];
@@ -88,7 +75,7 @@ lg_status lg__spool_write(int spool, const char *name, const void *bytes, size_t
     if (file < 0)
         return lg__problem_from_errno(errno);
     LG_FAULT_POINT("spool: file made");
-    bool written = write_all(file, bytes, size) && (!durable || fsync(file) == 0);
+    bool written = lg__write_all(file, bytes, size) && (!durable || fsync(file) == 0);
     int error = errno;
     close(file);
     LG_FAULT_POINT("spool: file written");

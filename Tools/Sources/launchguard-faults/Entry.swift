@@ -48,6 +48,13 @@ struct Expected {
         crash(trapSignal, kind, message: message, address: LGF_ADDRESS_YES)
     }
 
+    /// Weighed like an exit with a status: an option decides whether it counts.
+    static func topLevelError(message: StaticString) -> Expected {
+        var expected = trap(LG_CRASH_TRAP_SWIFT_TOP_LEVEL, message: message)
+        expected.entry.launch = CChar(UInt8(ascii: "W"))
+        return expected
+    }
+
     /// A trap with a reason only without optimisation.
     static func debugTrap(_ kind: lg_crash_kind, message: StaticString) -> Expected {
         optimized ? silentTrap : trap(kind, message: message)

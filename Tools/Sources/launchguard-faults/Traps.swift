@@ -45,7 +45,7 @@ enum Traps {
             "swift-try", "meets an error with try!", .trap(LG_CRASH_TRAP_SWIFT_ERROR, message: "OutOfLuck")
         ) { try! Traps.throwError() }
         launchguard_faults.add(
-            "swift-error-in-main", "throws an error out of main", .trap(LG_CRASH_TRAP_SWIFT_TOP_LEVEL, message: "OutOfLuck")
+            "swift-error-in-main", "throws an error out of main", .topLevelError(message: "OutOfLuck")
         ) { Program.throwsAtTheEnd = true }
     }
 }

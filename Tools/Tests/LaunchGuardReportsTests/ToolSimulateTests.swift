@@ -257,7 +257,7 @@ import Testing
         (["ok"], #"event 1, "ok": the launch is under way, and its tasks have run; possible here: finish, protect, an end (crash hang"#),
         (["crash*2", "finish"], #"event 3, "finish": the repair "repair A" runs; possible here: ok, fail, timeout, crash-in-repair, an end"#),
         (["finish", "protect"], #"event 2, "protect": the launch is finished; possible here: an end"#), (["finish*2"], #"event 2, "finish""#),
-        (["--by-hand", "crash*2", "ok"], "is held for a repair that waits for consent; possible here: repair, refuse, skip, timeout"),
+        (["--by-hand", "crash*2", "ok"], "is held for a repair that waits for consent; possible here: repair, refuse, skip, repaired, timeout"),
         (["crash*2", "skip"], #"event 3, "skip": the repair"#), (["try-safe"], #"event 1, "try-safe""#), (["crash-in-repair"], #"event 1, "crash-in-repair""#),
         (["--repair", "again:1:restart", "crash*2", "ok", "finish"], "the program is about to be started again; possible here: an end"),
         (["--supervised", "--safe-crash-limit", "1", "crash*2", "fail*4", "crash", "skip"], "the launch is halted and waits; possible here: try-safe"),
