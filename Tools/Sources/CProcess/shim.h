@@ -97,6 +97,9 @@ static inline int lg_shim_start_program(const lg_shim_program *program, const lg
 {
     volatile int error = 0;
     const pid_t parent = getpid();
+    /* Orphans among its descendants become children of this process, also those of its first
+     * moment. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     const pid_t process = vfork();
     if (process == 0) {
         lg_shim_become(program, given, parent);
@@ -109,12 +112,6 @@ static inline int lg_shim_start_program(const lg_shim_program *program, const lg
         waitpid(process, NULL, 0);
     *ret_process = process;
     return error;
-}
-
-/* Orphans among the descendants become children of this process. */
-static inline void lg_shim_adopt_orphans(void)
-{
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 /* Whether a program's file has capabilities. */

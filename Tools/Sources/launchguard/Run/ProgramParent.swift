@@ -21,7 +21,6 @@ struct ProgramParent {
     init(_ process: pid_t, _ witness: RunWitness, hasRecords: Bool) {
         self.process = process
         self.witness = witness
-        lg_shim_adopt_orphans()
         listener = lg_shim_start_listener()
         descendants = hasRecords ? DescendantWatch(process, witness) : nil
     }
