@@ -202,7 +202,8 @@ static lg_status place_for(lg_launch *launch, const lg_task *task, struct task *
     if (old && !(task->flags & LG_TASK_REPLACE))
         return LG_ERR_DUPLICATE;
     const bool late = task->flags & LG_TASK_LATE;
-    if (old ? old->state != LG_TASK_HELD && !late : launch->phase == OVER && (!late || launch->outcome != LG_OK))
+    const bool decides = old && old->given.flags & LG_TASK_ESSENTIAL && (old->state == LG_TASK_RUNNING || old->state == LG_TASK_FAILED);
+    if (old ? old->state != LG_TASK_HELD && (!late || decides) : launch->phase == OVER && (!late || launch->outcome != LG_OK))
         return LG_ERR_STATE;
     if (!old && launch->task_count == LG_TASKS_MAX)
         return LG_ERR_LIMIT;

@@ -15,7 +15,8 @@ extension Launch {
         /// Not run in safe mode.
         public static let unsafe = TaskOptions(rawValue: 4)
         /// Takes the place of a task with the same key that has not run yet; with ``late`` also of
-        /// one that runs, which then runs once more, or has run.
+        /// one that runs, which then runs once more, or has run, but not of an essential one that
+        /// runs or has failed.
         public static let replace = TaskOptions(rawValue: 8)
         /// After a hold the task waits for ``Launch/replay(_:)``.
         public static let byKey = TaskOptions(rawValue: 16)

@@ -24,7 +24,8 @@
 #define LG_TASK_SUSPECT 2u   /**< one crash makes the task suspect */
 #define LG_TASK_UNSAFE 4u    /**< not run in safe mode */
 /** takes the place of a task with the same key that has not run yet; with LG_TASK_LATE also of one
- *  that runs, which then runs once more, or has run */
+ *  that runs, which then runs once more, or has run, but not of an essential one that runs or has
+ *  failed */
 #define LG_TASK_REPLACE 8u
 /** after a hold the task waits for lg_launch_replay() */
 #define LG_TASK_BY_KEY 16u

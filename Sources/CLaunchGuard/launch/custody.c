@@ -53,8 +53,10 @@ static void deliver_event(lg_launch *launch, struct lg__task *task)
 {
     char event[LG__NAME_BYTES];
     pthread_mutex_lock(&launch->lock);
+    const bool has_run = task->state != LG_TASK_HELD; /* and is not to run anew */
     memcpy(event, task->event, sizeof event);
-    task->event[0] = 0;
+    event[0] = has_run ? event[0] : 0;
+    task->event[0] = has_run ? 0 : task->event[0];
     lg_event_callback on_event = task->state == LG_TASK_DONE ? task->on_event : NULL;
     void *user = task->user;
     pthread_mutex_unlock(&launch->lock);
@@ -191,11 +193,13 @@ static bool note_outcome(struct lg__life *life, struct lg__task *task, lg_task_s
     lg_launch *launch = life->launch;
     pthread_mutex_lock(&launch->lock);
     bool goes_on = lg__life_current(life);
+    /* One that runs anew was not essential, whatever it is now. */
+    const bool fails = goes_on && state == LG_TASK_FAILED && !task->again && task->flags & LG_TASK_ESSENTIAL;
     if (goes_on) {
         task->state = task->again ? LG_TASK_HELD : state;
         task->again = false;
     }
-    for (uint32_t i = 0; goes_on && state == LG_TASK_FAILED && (task->flags & LG_TASK_ESSENTIAL) && i < launch->task_count; i++)
+    for (uint32_t i = 0; fails && i < launch->task_count; i++)
         if (launch->tasks[i].state == LG_TASK_HELD)
             launch->tasks[i].state = LG_TASK_LEFT_OUT;
     pthread_cond_broadcast(&launch->changed);
@@ -257,7 +261,8 @@ static bool takes_late(const struct lg__life *life, const lg_task *task)
 /* The task of that key has not run, or may run anew. */
 static bool runs_anew(const struct lg__task *old, const lg_task *task)
 {
-    return old->state == LG_TASK_HELD || (task->flags & LG_TASK_LATE && !(old->state == LG_TASK_FAILED && old->flags & LG_TASK_ESSENTIAL));
+    const bool decides = old->flags & LG_TASK_ESSENTIAL && (old->state == LG_TASK_RUNNING || old->state == LG_TASK_FAILED);
+    return old->state == LG_TASK_HELD || (task->flags & LG_TASK_LATE && !decides);
 }
 
 lg_status lg_launch_add_task(lg_launch *launch, const lg_task *given)

@@ -734,6 +734,39 @@ static void test_late_again(void **state)
     await_told("mend;b;");
 }
 
+static void adds_essential_again(lg_launch *launch)
+{
+    static struct simulated_task again = { .key = "b", .flags = LG_TASK_LATE | LG_TASK_REPLACE };
+    tell("%s", lg_status_name(simulated_add(launch, &again)));
+}
+
+static void adds_essential_and_signals(lg_launch *launch)
+{
+    static struct simulated_task again = { .key = "c", .flags = LG_TASK_LATE | LG_TASK_REPLACE | LG_TASK_ESSENTIAL, .listens = true };
+    tell("%s", lg_status_name(simulated_add(launch, &again)));
+    lg_launch_signal(launch, "c", "active");
+}
+
+/* An essential one that runs or has failed decides the outcome, and stays. One that fails and runs
+ * anew as an essential one decides nothing before it has run anew; its event waits that long. */
+static void test_late_again_and_essential(void **state)
+{
+    (void)state;
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task b = { .key = "b", .flags = LG_TASK_ESSENTIAL, .then = adds_essential_again },
+                          c = { .key = "c", .answer = LG_ERR_FAILED, .then = adds_essential_and_signals }, d = { .key = "d" };
+    simulated_add(launch, &b);
+    simulated_add(launch, &c);
+    simulated_add(launch, &d);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("b;state;c;ok;c;c: active;d;");
+    assert_int_equal(lg_simulate(simulated, LG_END_CLEAN), LG_OK);
+    b.answer = LG_ERR_FAILED;
+    assert_int_equal(lg_launch_begin(launch), LG_ERR_FAILED);
+    struct simulated_task again = { .key = "b", .flags = LG_TASK_LATE | LG_TASK_REPLACE };
+    assert_int_equal(simulated_add(launch, &again), LG_ERR_STATE);
+}
+
 static void test_late_is_refused(void **state)
 {
     (void)state;
@@ -1180,7 +1213,7 @@ int main(void)
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
         SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_without_a_repair), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
         SIMULATED(test_mark_while_tasks_are_held), SIMULATED(test_window_while_tasks_wait),
-        SIMULATED(test_late), SIMULATED(test_late_again), SIMULATED(test_late_is_refused), SIMULATED(test_late_while_held_again), SIMULATED(test_late_one_at_a_time), SIMULATED(test_late_from_several_threads),
+        SIMULATED(test_late), SIMULATED(test_late_again), SIMULATED(test_late_again_and_essential), SIMULATED(test_late_is_refused), SIMULATED(test_late_while_held_again), SIMULATED(test_late_one_at_a_time), SIMULATED(test_late_from_several_threads),
         SIMULATED(test_some_by_key),       SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),
         SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),
         SIMULATED(test_marks_from_everywhere), SIMULATED(test_events_of_several_threads),
