@@ -55,7 +55,7 @@ int lg_completion_wanted(const lg_completion *done)
     return lg__host_unforked(host) && !atomic_load(&state->announced) && !atomic_load(&state->ended);
 }
 
-const lg_launch *lg__callback_repairs(const lg_completion *done)
+lg_launch *lg__callback_repairs(const lg_completion *done)
 {
     return done->repair ? done->life->launch : NULL;
 }

@@ -96,6 +96,7 @@ struct lg_launch {
     struct lg__life first_life;
     uint64_t simulated_ends;
     bool by_key;
+    _Atomic bool keeps; /* there may be copies of files that repairs changed */
     bool early; /* lg_launch_protect() was called before the decision */
     struct lg__task tasks[LG_TASKS_MAX];
     uint32_t task_count;
@@ -227,7 +228,7 @@ bool lg__tasks_is_suspect(const struct lg__ledger_context *context, const struct
 bool lg__tasks_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES]);
 
 /* The launch that a repair is of; NULL: not a repair. */
-const lg_launch *lg__callback_repairs(const lg_completion *done);
+lg_launch *lg__callback_repairs(const lg_completion *done);
 
 /* ---- protect.c ---- */
 

@@ -1,15 +1,11 @@
 /* Copies of the files that a repair changes, and the way back. */
 #include "launchguard/undo.h"
 
-#include <assert.h>
-
 #include "launch/internal.h"
 #include "store/kept.h"
 
-static_assert(LG_KEPT_FILE == (int)LG__KEPT_FILE && LG_KEPT_DIRECTORY == (int)LG__KEPT_DIRECTORY && LG_KEPT_ABSENT == (int)LG__KEPT_ABSENT, "undo.h");
-
 /* Whether files may be touched for this repair. */
-static lg_status check(const lg_completion *done, const lg_launch **ret_launch)
+static lg_status check(const lg_completion *done, lg_launch **ret_launch)
 {
     *ret_launch = lg__callback_repairs(done);
     if (!*ret_launch || !lg_completion_wanted(done))
@@ -19,10 +15,11 @@ static lg_status check(const lg_completion *done, const lg_launch **ret_launch)
 
 lg_status lg_completion_keep(lg_completion *done, const char *path)
 {
-    const lg_launch *launch;
+    lg_launch *launch;
     lg_status status = done && path && *path ? check(done, &launch) : LG_ERR_ARGUMENT;
     if (status != LG_OK || launch->host->simulated)
         return status;
+    atomic_store(&launch->keeps, true);
     status = lg__kept_add(launch->host->directory, launch->name, path, LG_KEEP_BYTES_MAX);
     if (status == LG_OK)
         lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: a copy of %s is kept", launch->name, path);
@@ -33,7 +30,7 @@ lg_status lg_completion_keep(lg_completion *done, const char *path)
 
 lg_status lg_completion_undo(lg_completion *done)
 {
-    const lg_launch *launch;
+    lg_launch *launch;
     lg_status status = done ? check(done, &launch) : LG_ERR_ARGUMENT;
     if (status != LG_OK || launch->host->simulated)
         return status;

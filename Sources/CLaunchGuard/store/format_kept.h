@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "launchguard/undo.h"
+
 #define LG__KEPT_PATH_BYTES 4096
 #define LG__KEPT_MAGIC "LG kept" /* and its NUL */
-
-enum lg__kept_kind { LG__KEPT_FILE = 1, LG__KEPT_DIRECTORY = 2, LG__KEPT_ABSENT = 3 };
 
 struct lg__kept {
     char magic[8];
     uint32_t crc;  /* CRC-32C of all bytes after it */
-    uint32_t kind; /* enum lg__kept_kind */
+    uint32_t kind; /* lg_kept_kind */
     uint32_t mode, uid, gid;
     uint32_t reserved;
     uint64_t size;     /* bytes of the copy */

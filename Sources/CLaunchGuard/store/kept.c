@@ -140,7 +140,7 @@ static bool keep_one(int folder, const char *path, const struct stat *is)
     struct lg__kept kept;
     memset(&kept, 0, sizeof kept);
     memcpy(kept.magic, LG__KEPT_MAGIC, sizeof kept.magic);
-    kept.kind = !is ? LG__KEPT_ABSENT : S_ISDIR(is->st_mode) ? LG__KEPT_DIRECTORY : LG__KEPT_FILE;
+    kept.kind = !is ? LG_KEPT_ABSENT : S_ISDIR(is->st_mode) ? LG_KEPT_DIRECTORY : LG_KEPT_FILE;
     kept.wall_ns = lg__os_clock_ns(CLOCK_REALTIME);
     strcpy(kept.path, path);
     if (is) {
@@ -149,7 +149,7 @@ static bool keep_one(int folder, const char *path, const struct stat *is)
         kept.gid = is->st_gid;
         kept.mtime_ns = (uint64_t)is->st_mtim.tv_sec * 1000000000u + (uint64_t)is->st_mtim.tv_nsec;
     }
-    if (kept.kind == LG__KEPT_FILE && !keep_data(folder, names.data, path, &kept.size))
+    if (kept.kind == LG_KEPT_FILE && !keep_data(folder, names.data, path, &kept.size))
         return false;
     kept.crc = crc_of(&kept);
     LG_FAULT_POINT("kept: copied");
@@ -258,7 +258,7 @@ static bool read_about(int folder, const char *name, struct lg__kept *ret_kept)
     bool good = fstat(file, &is) == 0 && S_ISREG(is.st_mode) && is.st_uid == geteuid() && read(file, ret_kept, sizeof *ret_kept) == (ssize_t)sizeof *ret_kept;
     close(file);
     return good && memcmp(ret_kept->magic, LG__KEPT_MAGIC, sizeof ret_kept->magic) == 0 && crc_of(ret_kept) == ret_kept->crc &&
-           ret_kept->path[0] == '/' && memchr(ret_kept->path, 0, sizeof ret_kept->path) && ret_kept->kind >= LG__KEPT_FILE && ret_kept->kind <= LG__KEPT_ABSENT;
+           ret_kept->path[0] == '/' && memchr(ret_kept->path, 0, sizeof ret_kept->path) && ret_kept->kind >= LG_KEPT_FILE && ret_kept->kind <= LG_KEPT_ABSENT;
 }
 
 /* Each of them that can be read. LG_ERR_NOT_FOUND: there is none. */
@@ -351,15 +351,15 @@ static void put_back(const struct lg__kept *kept, void *user)
 {
     struct back *back = user;
     errno = 0;
-    if (kept->kind == LG__KEPT_FILE)
+    if (kept->kind == LG_KEPT_FILE)
         note_result(back, put_file(back->folder, kept));
-    else if (kept->kind == LG__KEPT_ABSENT)
+    else if (kept->kind == LG_KEPT_ABSENT)
         note_result(back, unlink(kept->path) == 0 || errno == ENOENT);
 }
 
 static void put_directory_back(const struct lg__kept *kept, void *user)
 {
-    if (kept->kind != LG__KEPT_DIRECTORY)
+    if (kept->kind != LG_KEPT_DIRECTORY)
         return;
     make_directories(kept->path);
     mkdir(kept->path, 0700);
@@ -425,7 +425,7 @@ static void remove_folder(int kept, const char *name)
     unlinkat(kept, name, AT_REMOVEDIR);
 }
 
-void lg__kept_purge(const char *state_directory)
+bool lg__kept_purge(const char *state_directory)
 {
     int kept = open_kept(state_directory);
     DIR *list = kept < 0 ? NULL : fdopendir(kept);
@@ -438,4 +438,5 @@ void lg__kept_purge(const char *state_directory)
     }
     if (list)
         closedir(list);
+    return kept >= 0;
 }

@@ -4,6 +4,8 @@
 #ifndef LG_STORE_KEPT_H
 #define LG_STORE_KEPT_H
 
+#include <stdbool.h>
+
 #include "launchguard/status.h"
 #include "store/format_kept.h"
 
@@ -27,7 +29,7 @@ lg_status lg__kept_put_back(const char *state_directory, const char *context, ui
 
 /* They are not wanted any more. Takes no lock and allocates nothing. */
 void lg__kept_over(const char *state_directory, const char *context);
-/* Delete those that are not wanted. */
-void lg__kept_purge(const char *state_directory);
+/* Delete those that are not wanted. false: no repair has ever kept a copy there. */
+bool lg__kept_purge(const char *state_directory);
 
 #endif
