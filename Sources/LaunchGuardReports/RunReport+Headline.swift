@@ -120,7 +120,7 @@ extension RunReport {
         let heartbeat = heartbeats?.first { $0.hangSinceNanoseconds == since }
         let who = (heartbeat?.threadID ?? hang?.threadID).map { loopName($0, heartbeat?.name ?? hang?.name) } ?? "its run loop"
         let place = hang?.place(OwnCode(self)).map { " \($0.functionInShort)" } ?? ""
-        let end = max(verdict?.monotonicNanoseconds ?? 0, lastSignOfLife ?? 0)
+        let end = verdict?.monotonicNanoseconds.flatMap { $0 > since ? $0 : nil } ?? lastSignOfLife ?? 0
         let length = end > since ? " for \(endWasSeen ? "" : "at least ")\((end - since).durationText)" : ""
         let start = since > identity.monotonicNanoseconds ? since - identity.monotonicNanoseconds : 0
         return "hung: \(who) stood still\(place)\(length), until it was \(wasSeenKilled ? "killed" : "ended"); "
