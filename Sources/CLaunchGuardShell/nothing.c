@@ -3,6 +3,7 @@
 #ifndef LG_CORE
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "launchguard/annotate.h"
+#include "launchguard/completion.h"
 #include "launchguard/delivery.h"
 #include "launchguard/guard.h"
 #include "launchguard/guard_checked.h"
@@ -30,6 +31,23 @@ lg_status lg_annotate(lg_session *session, const char *key, const char *value)
 lg_status lg_redact(lg_session *session, const char *key)
 {
     return session ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;
+}
+
+void lg_complete(lg_completion *done, lg_status outcome)
+{
+}
+
+int lg_completion_wanted(const lg_completion *done)
+{
+    return 0;
+}
+
+void lg_completion_wait_unwanted(const lg_completion *done)
+{
+}
+
+void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
+{
 }
 
 lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *options)
@@ -160,23 +178,6 @@ uint32_t lg_launch_streak(const lg_launch *launch)
 lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
 {
     return launch ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;
-}
-
-void lg_complete(lg_completion *done, lg_status outcome)
-{
-}
-
-int lg_completion_wanted(const lg_completion *done)
-{
-    return 0;
-}
-
-void lg_completion_wait_unwanted(const lg_completion *done)
-{
-}
-
-void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
-{
 }
 
 lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)

@@ -26,6 +26,7 @@
 #ifndef LAUNCHGUARD_LAUNCH_H
 #define LAUNCHGUARD_LAUNCH_H
 
+#include <launchguard/completion.h>
 #include <launchguard/end.h>
 #include <launchguard/record.h>
 #include <launchguard/session.h>
@@ -33,10 +34,6 @@
 /** An independent launch with its own thresholds, callbacks and counters. Valid until the process
  *  ends. */
 typedef struct lg_launch lg_launch;
-
-/** The answer that a callback owes. Valid until the process ends. A second or late answer is
- *  harmless and has no effect. */
-typedef struct lg_completion lg_completion;
 
 /** Most contexts in one application. */
 #define LG_CONTEXTS_MAX 16
@@ -116,10 +113,6 @@ typedef struct lg_launch_info {
     uint32_t unsteady;         /**< counted ends within steady_ms after the launch, in a row */
     /** times in a row that the program was terminated in `last_task`; the third and later count */
     uint32_t stops;
-    /** in on_decide: the last run that ended badly, where there is trouble since the last good
-     *  launch, so that a program can choose by the kind and the place of its crash. Borrowed: valid
-     *  during the call. Else NULL */
-    const struct lg_report *last_report;
 } lg_launch_info;
 
 #ifdef __cplusplus
@@ -204,8 +197,11 @@ typedef enum lg_decision {
  *  @param info  the context as the rule would have it in this launch: `status` is
  *               LG_LAUNCH_NEEDS_REPAIR where the rule would hold the launch. Valid during the call
  *               only.
+ *  @param last  the last run that ended badly, where there is trouble since the last good launch:
+ *               a program can choose by the kind and the place of its crash. Valid during the call
+ *               only; NULL: there is no trouble.
  *  @return the course; any other number is LG_DECISION_BY_RULE. */
-typedef lg_decision (*lg_decide_callback)(const lg_launch_info *info, void *user);
+typedef lg_decision (*lg_decide_callback)(const lg_launch_info *info, const lg_report *last, void *user);
 
 /** A healthy-world callback. Called once for each new value of the streak, once where unexplained
  *  deaths reach `unknown_after`, and once after an end that `count` has and that came while no
@@ -537,54 +533,6 @@ LG_API uint32_t lg_launch_streak(const lg_launch *launch);
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info);
-
-/** Answer a report, repair or give-up callback. The first answer counts. An answer after the
- *  timeout has no effect but that the launch need not wait for the repair any more.
- *
- *  @param done     from the callback; NULL is ignored.
- *  @param outcome  LG_OK: repaired (or reported); any other value: failed.
- *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
- *  Durable: the outcome is stored before lg_launch_begin() goes on.
- */
-LG_API void lg_complete(lg_completion *done, lg_status outcome);
-
-/** Whether a repair is still wanted: the launch waits for its answer, and the program has not
- *  announced its end. A repair that takes long asks between its steps:
- *
- *      int rebuilt = 0;
- *      while (rebuilt < files && lg_completion_wanted(done))
- *          rebuild(file[rebuilt++]);
- *      lg_complete(done, rebuilt == files ? LG_OK : LG_ERR_CANCELLED);
- *
- *  @param done  from the callback of the repair; NULL: not wanted.
- *  @return 1: wanted; 0: the timeout has passed, lg_will_terminate() was called, or it is answered.
- *
- *  Threads: safe.  Signals: safe.  After fork: 0.  Allocates: no.
- *  Durable: nothing is stored.
- */
-LG_API int lg_completion_wanted(const lg_completion *done);
-
-/** Wait until lg_completion_wanted() is 0, for a thread that then interrupts the repair.
- *
- *  Threads: safe.  Signals: unsafe.  After fork: returns at once.  Allocates: no.
- *  Durable: nothing is stored.
- */
-LG_API void lg_completion_wait_unwanted(const lg_completion *done);
-
-/** As lg_complete(), with the reason of a failure in words, for example "settings.db: no space".
- *  The reason becomes a breadcrumb of this run, in front of the one that names the attempt. The
- *  first 31 bytes of a repair's reason also go to the timeline of the ledger, which keeps the last
- *  reason of a run. `launchguard inspect` shows both.
- *
- *  @param text  NUL-terminated UTF-8, cut where the breadcrumb would have more than 512 bytes;
- *               NULL: none. Copied. Not used with LG_OK, nor in an answer that comes late.
- *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
- *  Durable: the outcome is stored before lg_launch_begin() goes on; the reason survives the process
- *  at once.
- */
-LG_API void lg_complete_text(lg_completion *done, lg_status outcome, const char *text);
 
 /** Name of a launch status: "normal", "checking", "needs-repair", "repairing"; "invalid" for any
  *  other value.

@@ -8,7 +8,9 @@
  *    annotate.h  named values that say what the program is about
  *    watch.h     hangs, jobs with a deadline, memory that runs short
  *    launch.h    launch protection: streaks, report, safe mode
+ *    completion.h  the answer that a callback owes
  *    repair.h    repairs: the rungs of the ladder
+ *    undo.h      copies of the files that repairs change
  *    task.h      custody of launch tasks
  *    query.h     launches and runs of any program, from its files
  *    delivery.h  reports leave the machine: agent, consent, waiting, acknowledgement
@@ -36,7 +38,9 @@
 #include <launchguard/annotate.h>
 #include <launchguard/watch.h>
 #include <launchguard/launch.h>
+#include <launchguard/completion.h>
 #include <launchguard/repair.h>
+#include <launchguard/undo.h>
 #include <launchguard/task.h>
 #include <launchguard/query.h>
 #include <launchguard/delivery.h>
@@ -48,7 +52,6 @@
 #include <launchguard/guard_observers.h>
 #include <launchguard/guard_confine.h>
 #include <launchguard/simulate.h>
-#include <launchguard/undo.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>
 #include <launchguard/report.h>

@@ -18,7 +18,7 @@
 #ifndef LAUNCHGUARD_UNDO_H
 #define LAUNCHGUARD_UNDO_H
 
-#include <launchguard/launch.h>
+#include <launchguard/completion.h>
 
 /** Most bytes that the copies of a context may have, 256 MiB. One call never takes more than a
  *  quarter of the space that is free, nor more than 4096 files and directories, 32 deep. */

@@ -66,9 +66,8 @@ static void ask_program(struct lg__life *life, const struct lg__ledger_context *
     lg__reader_context_info(rule, &info);
     struct lg__report_names names;
     lg_report last;
-    if (make_last_report(life, rule, &names, &last))
-        info.last_report = &last;
-    lg_decision decision = launch->options.on_decide(&info, launch->options.user);
+    const bool troubled = make_last_report(life, rule, &names, &last);
+    lg_decision decision = launch->options.on_decide(&info, troubled ? &last : NULL, launch->options.user);
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(life, context) {
         if (decision == LG_DECISION_BY_RULE && launch->early)
@@ -251,7 +250,7 @@ lg_status lg_launch_begin(lg_launch *launch)
     if (lg__launch_protects(launch)) {
         lg__capture_called();
         if (!launch->host->simulated)
-            lg__kept_purge(launch->host->directory);
+            atomic_store(&launch->keeps, lg__kept_purge(launch->host->directory));
         decide_begin(life);
         lg__launch_publish(launch);
         lg__launch_look(launch, &context);

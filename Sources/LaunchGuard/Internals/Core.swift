@@ -26,8 +26,8 @@ enum Core {
         of context: String, stateDirectory: String, options: LaunchOptions?
     ) throws(LaunchGuardError) -> LaunchInfo {
         let context = try text(context, "context"), stateDirectory = try text(stateDirectory, "stateDirectory")
-        var info = unsafe lg_launch_info()
-        unsafe info.size = UInt32(MemoryLayout<lg_launch_info>.size)
+        var info = lg_launch_info()
+        info.size = UInt32(MemoryLayout<lg_launch_info>.size)
         var cOptions = unsafe lg_launch_options(options)
         let status = unsafe stateDirectory.withCString { directory in
             unsafe context.withCString { context in
@@ -35,7 +35,7 @@ enum Core {
             }
         }
         if let error = error(status) { throw error }
-        return unsafe LaunchInfo(info)
+        return LaunchInfo(info)
     }
 
     static func resetLaunch(_ context: String?, stateDirectory: String) throws(LaunchGuardError) {

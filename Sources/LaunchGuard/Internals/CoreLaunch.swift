@@ -17,9 +17,11 @@ struct CoreLaunch: @unchecked Sendable {
             guard let batch = unsafe batch?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return }
             unsafe hooks.runReport(Int(batch.streak), reports(batch), CoreCompletion(done))
         }
-        unsafe cOptions.on_decide = { info, user in
+        unsafe cOptions.on_decide = { info, last, user in
             guard let info = unsafe info?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return LG_DECISION_BY_RULE }
-            return unsafe hooks.decide(LaunchInfo(info)).core
+            var decided = LaunchInfo(info)
+            decided.lastReport = unsafe (last?.pointee).map { unsafe Report($0) }
+            return hooks.decide(decided).core
         }
         unsafe cOptions.on_give_up = { _, done, user in
             unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
@@ -46,8 +48,8 @@ struct CoreLaunch: @unchecked Sendable {
     var streak: Int { unsafe Int(lg_launch_streak(pointer)) }
 
     var info: LaunchInfo? {
-        var info = unsafe lg_launch_info()
-        unsafe info.size = UInt32(MemoryLayout<lg_launch_info>.size)
+        var info = lg_launch_info()
+        info.size = UInt32(MemoryLayout<lg_launch_info>.size)
         return unsafe lg_launch_get_info(pointer, &info) == LG_OK ? LaunchInfo(info) : nil
     }
 

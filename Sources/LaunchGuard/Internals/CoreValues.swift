@@ -35,39 +35,38 @@ extension lg_launch_options {
 
 extension LaunchInfo {
     init(_ info: lg_launch_info) {
-        name = unsafe characters(info.name)
-        status = unsafe Launch.Status(info.status)
-        mode = unsafe Launch.Mode(info.mode)
-        isHalted = unsafe info.halted != 0
-        isDue = unsafe info.due != 0
-        isShadow = unsafe info.shadow != 0
-        streak = unsafe Int(info.streak)
-        unknown = unsafe Int(info.unknown)
-        reported = unsafe Int(info.reported)
-        rung = unsafe Int(info.rung)
-        rungCount = unsafe Int(info.rung_count)
-        attempts = unsafe Int(info.attempts)
-        interruptions = unsafe Int(info.interruptions)
-        skips = unsafe Int(info.skips)
-        goodRuns = unsafe Int(info.good_runs)
-        retryRuns = unsafe Int(info.retry_runs)
-        safeCrashes = unsafe Int(info.safe_crashes)
-        reportAfter = unsafe Int(info.report_after)
-        repairAfter = unsafe Int(info.repair_after)
-        unknownAfter = unsafe info.unknown_after == 0 ? nil : Int(info.unknown_after)
-        safeCrashLimit = unsafe info.safe_crash_limit == 0 ? nil : Int(info.safe_crash_limit)
-        suspectCount = unsafe Int(info.suspect_count)
-        launches = unsafe info.launches
-        crashes = unsafe info.crashes
-        repairs = unsafe info.repairs
-        lastTask = unsafe text(info.last_task)
-        window = unsafe info.window_ms == 0 ? nil : .milliseconds(Int64(info.window_ms))
-        finish = unsafe Launch.Finish(info.finish)
-        ends = unsafe Int(info.ends)
-        quits = unsafe Int(info.quits)
-        unsteady = unsafe Int(info.unsteady)
-        stops = unsafe Int(info.stops)
-        lastReport = unsafe info.last_report.map { unsafe Report($0.pointee) }
+        name = characters(info.name)
+        status = Launch.Status(info.status)
+        mode = Launch.Mode(info.mode)
+        isHalted = info.halted != 0
+        isDue = info.due != 0
+        isShadow = info.shadow != 0
+        streak = Int(info.streak)
+        unknown = Int(info.unknown)
+        reported = Int(info.reported)
+        rung = Int(info.rung)
+        rungCount = Int(info.rung_count)
+        attempts = Int(info.attempts)
+        interruptions = Int(info.interruptions)
+        skips = Int(info.skips)
+        goodRuns = Int(info.good_runs)
+        retryRuns = Int(info.retry_runs)
+        safeCrashes = Int(info.safe_crashes)
+        reportAfter = Int(info.report_after)
+        repairAfter = Int(info.repair_after)
+        unknownAfter = info.unknown_after == 0 ? nil : Int(info.unknown_after)
+        safeCrashLimit = info.safe_crash_limit == 0 ? nil : Int(info.safe_crash_limit)
+        suspectCount = Int(info.suspect_count)
+        launches = info.launches
+        crashes = info.crashes
+        repairs = info.repairs
+        lastTask = text(info.last_task)
+        window = info.window_ms == 0 ? nil : .milliseconds(Int64(info.window_ms))
+        finish = Launch.Finish(info.finish)
+        ends = Int(info.ends)
+        quits = Int(info.quits)
+        unsteady = Int(info.unsteady)
+        stops = Int(info.stops)
     }
 }
 

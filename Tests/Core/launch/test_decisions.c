@@ -12,9 +12,9 @@ static lg_decision decision;
 static enum act in_decide;
 static lg_launch *begun;
 
-static lg_decision decide(const lg_launch_info *info, void *user)
+static lg_decision decide(const lg_launch_info *info, const lg_report *last, void *user)
 {
-    (void)user;
+    (void)last, (void)user;
     tell("decide: %s %s, streak %u of %u", lg_launch_status_name(info->status), lg_launch_mode_name(info->mode), info->streak, info->repair_after);
     if (in_decide == PROTECT)
         tell("%s", lg_status_name(lg_launch_protect(begun, NULL)));
@@ -50,10 +50,9 @@ static void test_by_rule(void **state)
     assert_int_equal(stored().events & LG_EVENT_DECIDED, 0);
 }
 
-static lg_decision decide_by_crash(const lg_launch_info *info, void *user)
+static lg_decision decide_by_crash(const lg_launch_info *info, const lg_report *last, void *user)
 {
-    (void)user;
-    const lg_report *last = info->last_report;
+    (void)info, (void)user;
     if (!last)
         tell("no trouble");
     else

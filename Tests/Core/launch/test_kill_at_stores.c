@@ -52,9 +52,9 @@ static void announce(lg_launch *launch)
 static lg_decision decision;
 static bool dies;
 
-static lg_decision decide(const lg_launch_info *info, void *user)
+static lg_decision decide(const lg_launch_info *info, const lg_report *last, void *user)
 {
-    (void)info, (void)user;
+    (void)info, (void)last, (void)user;
     tell("decide");
     if (dies)
         crash();
