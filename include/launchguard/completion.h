@@ -1,4 +1,4 @@
-/** Completions: the answer that a callback of a launch owes. By it a repair learns that it is late. */
+/** Completions: the answer that a launch callback owes. A repair asks it whether it is wanted. */
 #ifndef LAUNCHGUARD_COMPLETION_H
 #define LAUNCHGUARD_COMPLETION_H
 
