@@ -82,9 +82,11 @@ static struct lg__ledger_run *add_run(uint32_t end, uint32_t evidence, uint32_t 
     snprintf(run.app_version, sizeof run.app_version, "%s", number < 9 ? "1.0" : "1.1");
     if (end == LG_END_CRASH)
         run.signal = SIGSEGV, run.code = 1, run.kind = LG_CRASH_NULL_WRITE;
-    lg__ledger_append(book, &run);
+    if (book->timeline_count == LG__TIMELINE)
+        memmove(book->timeline, book->timeline + 1, --book->timeline_count * sizeof run);
+    book->timeline[book->timeline_count] = run;
     book->last_ordinal = number;
-    return &book->timeline[book->timeline_count - 1];
+    return &book->timeline[book->timeline_count++];
 }
 
 static void make_story(void)

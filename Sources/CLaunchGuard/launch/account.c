@@ -1,20 +1,8 @@
-#include <stdio.h>
+#include "launch/account.h"
+
 #include <string.h>
 
-#include "launch/evidence.h"
-#include "launch/launch.h"
 #include "launch/versions.h"
-#include "store/ledger_payload.h"
-
-void lg__account_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last)
-{
-    char path[LG__REPORT_PATH_BYTES];
-    lg__reports_path(directory, payload->last_ordinal, payload->last_uuid, path);
-    lg__evidence_read(path, atomic_load(&hot->crash_ordinal) == payload->last_ordinal, replaced, ret_last);
-    uint32_t passed = atomic_load(&hot->passed);
-    if (!ret_last->readable && (passed & LG__PASSED_RUN(UINT32_MAX)) == LG__PASSED_RUN(payload->last_ordinal))
-        lg__evidence_finished(ret_last, payload, passed);
-}
 
 static bool is_attributed(const struct lg__last_run *last, const lg_run_context *of_run)
 {
@@ -100,31 +88,35 @@ static void note_context(struct lg__ledger_run *entry, uint32_t index, const str
         entry->attributed |= 1u << index;
 }
 
-static void account(struct lg__host *host, const struct lg__identity *self)
+/* The oldest run of the timeline gives way. */
+static const struct lg__ledger_run *append(struct lg__ledger_payload *payload, const struct lg__ledger_run *run)
 {
-    struct lg__ledger_payload *payload = &host->ledger.payload;
-    struct lg__last_run last;
-    /* While the primary lives, no other process becomes primary. So a process of that name that
-     * lives is this one, before an exec. */
-    if (!lg__clean_end_read(host->ledger.hot, payload, &last))
-        lg__account_read(host->directory, payload, host->ledger.hot, true, &last);
+    if (payload->timeline_count == LG__TIMELINE) {
+        memmove(&payload->timeline[0], &payload->timeline[1], sizeof payload->timeline - sizeof payload->timeline[0]);
+        payload->timeline_count--;
+    }
+    payload->timeline[payload->timeline_count] = *run;
+    return &payload->timeline[payload->timeline_count++];
+}
+
+const struct lg__ledger_run *lg__account_end(struct lg__ledger_payload *payload, const struct lg__last_run *last, uint32_t before, uint32_t now)
+{
     struct lg__ledger_run entry;
     memset(&entry, 0, sizeof entry);
     memcpy(entry.uuid, payload->last_uuid, sizeof entry.uuid);
     memcpy(entry.app_version, payload->app_version, sizeof entry.app_version);
     entry.ordinal = payload->last_ordinal;
-    entry.wall_ns = last.info.wall_ns;
-    if (last.verdict.monotonic_ns > last.info.monotonic_ns)
-        entry.duration_ns = last.verdict.monotonic_ns - last.info.monotonic_ns;
+    entry.wall_ns = last->info.wall_ns;
+    if (last->verdict.monotonic_ns > last->info.monotonic_ns)
+        entry.duration_ns = last->verdict.monotonic_ns - last->info.monotonic_ns;
 
-    uint32_t before = lg__ledger_payload_program(payload->app_version, payload->build_id, payload->build_id_size);
-    struct lg__reached reached = lg__account_reached(payload, &last);
-    bool upgraded = lg__versions_begin_anew(payload, before, lg__ledger_payload_program(self->app_version, self->build_id, self->build_id_size));
+    struct lg__reached reached = lg__account_reached(payload, last);
+    bool upgraded = lg__versions_begin_anew(payload, before, now);
     for (uint32_t i = 0; i < payload->context_count; i++) {
         struct lg__ledger_context *context = &payload->contexts[i];
-        note_context(&entry, i, context, &last);
+        note_context(&entry, i, context, last);
         entry.events[i] |= upgraded ? LG_EVENT_UPGRADED : 0;
-        switch (lg__account_apply(context, &last, payload->last_ordinal, &reached, upgraded)) {
+        switch (lg__account_apply(context, last, payload->last_ordinal, &reached, upgraded)) {
         case LG__ACCOUNT_COUNTS: entry.counted |= 1u << i; break;
         case LG__ACCOUNT_LATE: entry.late |= 1u << i; break;
         case LG__ACCOUNT_NOTHING: break;
@@ -132,28 +124,12 @@ static void account(struct lg__host *host, const struct lg__identity *self)
     }
     if (entry.counted | entry.late)
         lg__versions_note_crash(payload, before);
-    entry.end = last.verdict.end;
-    entry.evidence = last.verdict.evidence;
-    entry.signal = last.verdict.signal;
-    entry.code = last.verdict.code;
-    entry.kind = last.verdict.kind;
-    entry.monotonic_ns = last.verdict.monotonic_ns;
-    entry.degraded = last.is_degraded;
-    lg__ledger_append(payload, &entry);
-}
-
-void lg__account_last_run(struct lg__host *host, const struct lg__identity *self)
-{
-    struct lg__ledger_payload *payload = &host->ledger.payload;
-    if (payload->last_ordinal)
-        account(host, self);
-    memcpy(payload->app_id, self->app_id, sizeof payload->app_id);
-    memcpy(payload->app_version, self->app_version, sizeof payload->app_version);
-    memcpy(payload->build_id, self->build_id, sizeof payload->build_id);
-    payload->build_id_size = self->build_id_size;
-    payload->last_ordinal = self->ordinal;
-    memcpy(payload->last_uuid, self->uuid, sizeof payload->last_uuid);
-    /* One store for the account and for the new run. After a kill before the store, the next
-     * start accounts the same run again; after a later kill, no start does. */
-    lg__ledger_store(&host->ledger);
+    entry.end = last->verdict.end;
+    entry.evidence = last->verdict.evidence;
+    entry.signal = last->verdict.signal;
+    entry.code = last->verdict.code;
+    entry.kind = last->verdict.kind;
+    entry.monotonic_ns = last->verdict.monotonic_ns;
+    entry.degraded = last->is_degraded;
+    return append(payload, &entry);
 }

@@ -1,4 +1,5 @@
-/* Layer 4: the evidence of an ended run. Reads with read/, writes nothing. */
+/* Layer 4: the evidence of an ended run. evidence_read.c reads with read/, evidence.c is pure;
+ * nothing is written. */
 #ifndef LG_LAUNCH_EVIDENCE_H
 #define LG_LAUNCH_EVIDENCE_H
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "launch/ended.h"
+#include "launch/account.h"
 #include "launchguard/repair.h"
 #include "launchguard/log.h"
 #include "store/ledger.h"
@@ -117,33 +117,15 @@ void lg__clean_end_note(struct lg__host *host);
 /* Withdraw that note: after exit() the run ended with another status. */
 void lg__clean_end_take_back(struct lg__host *host);
 
-/* ---- account.c: how the last run ended, applied to every context ---- */
+/* ---- account_run.c: how the last run ended, stored ---- */
 
 /* Classify the last run and store the outcome together with the identity of this one. Under
  * host->lock. */
-void lg__account_last_run(struct lg__host *host, const struct lg__identity *self);
+void lg__account_run_last(struct lg__host *host, const struct lg__identity *self);
 
 /* Read how the last run of a ledger ended; `directory` is its state directory. `replaced` as for
  * lg__evidence_read(). */
-struct lg__last_run;
-void lg__account_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
-
-/* How far the last life came, over all contexts. */
-struct lg__reached {
-    bool nothing;   /* it began no launch */
-    bool launching; /* a launch was under way at its end, which is not held against finished ones */
-};
-
-/* Note in the contexts which of them the last life began, before its end is applied. `last`: NULL
- * where the payload alone knows what was finished. */
-struct lg__reached lg__account_reached(struct lg__ledger_payload *payload, const struct lg__last_run *last);
-
-/* Apply that end to one context. `upgraded`: a version starts that has not crashed before. */
-enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, const struct lg__reached *reached, bool upgraded);
-
-/* The context as it is when the launch is finished that the last run shows as finished, and that
- * the ledger does not yet. */
-void lg__account_finish(struct lg__ledger_context *context, const struct lg__last_run *last);
+void lg__account_run_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
 
 /* ---- reports.c: what a program is told of runs that have ended ---- */
 

@@ -382,12 +382,3 @@ struct lg__ledger_context *lg__ledger_find_context(struct lg__ledger_payload *pa
     snprintf(context->name, sizeof context->name, "%s", name);
     return context;
 }
-
-void lg__ledger_append(struct lg__ledger_payload *payload, const struct lg__ledger_run *run)
-{
-    if (payload->timeline_count == LG__TIMELINE) {
-        memmove(&payload->timeline[0], &payload->timeline[1], sizeof payload->timeline - sizeof payload->timeline[0]);
-        payload->timeline_count--;
-    }
-    payload->timeline[payload->timeline_count++] = *run;
-}

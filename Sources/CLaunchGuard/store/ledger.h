@@ -58,7 +58,4 @@ void lg__ledger_store(struct lg__ledger *ledger);
 /* The context of that name; a missing one is made. NULL: there is no room. */
 struct lg__ledger_context *lg__ledger_find_context(struct lg__ledger_payload *payload, const char *name);
 
-/* Append a run to the timeline; the oldest gives way. */
-void lg__ledger_append(struct lg__ledger_payload *payload, const struct lg__ledger_run *run);
-
 #endif
