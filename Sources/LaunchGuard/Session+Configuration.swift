@@ -31,7 +31,8 @@ extension Session {
         public var keepsRepeats = false
         /// Longest time between two heartbeats of a run loop before the program counts as hanging.
         public var hangThresholds = HangThresholds()
-        /// Number of ended run files that are kept, at least 1. C: `keep_runs`.
+        /// Number of ended run files that are kept, at least 1. C: `keep_runs`. Clean ones give
+        /// way first.
         public var keepRuns = 32
         /// Space on the disk that ended run files take together, at least 1. C: `keep_bytes`.
         public var keepBytes = 64 << 20

@@ -94,8 +94,9 @@ typedef struct lg_options {
      *  Up to 15 threads have a lane each; all others share the first lane. */
     uint32_t ring_bytes;
 
-    /** Number of ended run files that are kept; 0 = 32. The first run of a streak is kept beyond
-     *  that, and so is a run that delivery still owes a report (delivery.h). */
+    /** Number of ended run files that are kept; 0 = 32. Runs without a bad end give way first,
+     *  until they are a quarter of that number. The first run of a streak is kept beyond that, and
+     *  so is a run that delivery still owes a report (delivery.h). */
     uint32_t keep_runs;
 
     /** Space on the disk in bytes that ended run files take together; 0 = 67108864 (64 MiB). It is

@@ -1,5 +1,5 @@
 /* The files of a start where their file system is full. The start makes room before it writes less:
- * ended runs give back unused blocks, then the oldest ones are deleted. If that is not enough, the
+ * ended runs give back unused blocks, then some are deleted. If that is not enough, the
  * run's file becomes smaller. Where there is no room for the smallest file, the ledger protects
  * alone. */
 #include <string.h>
@@ -37,7 +37,7 @@ static bool is_too_large(lg_status status)
 }
 
 /* Make room after a failed try. false: another try would fail as well. */
-static bool make_room(const struct lg_session *session, struct lg__problem *problem, bool *ret_trimmed, bool firsts_too)
+static bool make_room(struct lg_session *session, struct lg__problem *problem, bool *ret_trimmed, bool firsts_too)
 {
     if (problem->status != LG_ERR_NO_SPACE)
         return false;

@@ -86,7 +86,7 @@ void lg__last_run_account(struct lg_session *session, const struct lg__identity 
 {
     lg__witness_wait(session);
     bool locked = lg__map_flock(session->runs_directory, LOCK_SH);
-    lg__account_last_run(&session->host, identity);
+    lg__account_run_last(&session->host, identity);
     if (locked)
         flock(session->runs_directory, LOCK_UN);
     say_last_run(&session->host);

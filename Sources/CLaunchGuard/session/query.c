@@ -109,7 +109,7 @@ static lg_status query_context(const char *state_directory, const char *context,
             found = &slot->payload.contexts[i];
     if (!found)
         return LG_ERR_NOT_FOUND;
-    lg__account_read(state_directory, &slot->payload, &hot, false, &last);
+    lg__account_run_read(state_directory, &slot->payload, &hot, false, &last);
     bool lives = program_lives(&last, &hot);
     const lg_run_context *of_run = lg__evidence_context(&last, found->name);
     if (lives && (found->phase != LG_PHASE_NONE || (of_run && of_run->phase != LG_PHASE_NONE))) {
@@ -157,7 +157,7 @@ lg_status lg_reader_ledger_last_run(lg_reader *reader, const char *state_directo
         free(slot);
         return status;
     }
-    lg__account_read(state_directory, &slot->payload, &hot, false, &last);
+    lg__account_run_read(state_directory, &slot->payload, &hot, false, &last);
     for (uint32_t i = 0; i < slot->payload.context_count; i++)
         lg__account_finish(&slot->payload.contexts[i], &last);
     lg__reader_amend(reader, slot);

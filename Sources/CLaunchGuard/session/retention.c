@@ -1,6 +1,7 @@
-/* The ended runs that are kept. A start that finds the oldest one in the list of an earlier start
- * takes its file; only every sixteenth start or so looks at all runs. A start that finds the file
- * system full deletes the oldest ones until there is room.
+/* The ended runs that are kept. A start that finds in the list of an earlier start the run that
+ * gives way to it takes that file; only every eighth to sixteenth start looks at all runs. A start
+ * that finds the file system full deletes runs until there is room. retention_choice.c knows the
+ * order.
  *
  * A run that delivery still owes a report gives way after all others, only for want of bytes, and
  * is counted in the tally of the spool: no report is lost unnoticed. */
@@ -16,26 +17,16 @@
 
 #include "launchguard/reader.h"
 #include "os/fault_point.h"
+#include "read/verdict.h"
 #include "session/owed_reports.h"
+#include "session/retention_choice.h"
 #include "session/session.h"
 
 /* Where a directory has more files than this, the next starts handle the rest. */
 #define FILES_MAX 65536u
 
-/* After this many starts at the latest a start looks at all runs: those of processes that did not
- * hold the ledger, and remains of a start that died, are deleted then. */
-#define LIST_STARTS 256u
-
 /* All runs together take no more than this part of their file system. */
 #define SHARE 4u
-
-struct run_file {
-    uint64_t ordinal;
-    uint64_t size; /* on the disk */
-    bool owed;     /* a report, and there is room for the run */
-    bool gives_way;
-    char name[LG__RUN_NAME_BYTES];
-};
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -50,12 +41,6 @@ static bool parse_name(const char *name, uint64_t *ret_ordinal)
     char *end;
     *ret_ordinal = strtoull(name, &end, 10);
     return end != name && *end == '-';
-}
-
-static int newest_first(const void *left, const void *right)
-{
-    const struct run_file *a = left, *b = right;
-    return a->ordinal > b->ordinal ? -1 : a->ordinal < b->ordinal;
 }
 
 static bool is_living(int directory, const char *name)
@@ -85,9 +70,9 @@ static bool give_way(const struct lg_session *session, const struct lg__owed_rep
     return delete_run(session->runs_directory, name);
 }
 
-static uint32_t list_runs(int directory, struct run_file **ret_files)
+static uint32_t list_runs(int directory, struct lg__ended_run **ret_files)
 {
-    struct run_file *files = NULL;
+    struct lg__ended_run *files = NULL;
     uint32_t count = 0, room = 0;
     int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = copy < 0 ? NULL : fdopendir(copy);
@@ -104,20 +89,16 @@ static uint32_t list_runs(int directory, struct run_file **ret_files)
             continue;
         if (count == room) {
             room = room ? 2 * room : 64;
-            struct run_file *more = realloc(files, room * sizeof *files);
+            struct lg__ended_run *more = realloc(files, room * sizeof *files);
             if (!more)
                 break;
             files = more;
         }
-        files[count].ordinal = ordinal;
-        files[count].owed = files[count].gives_way = false;
-        files[count].size = (uint64_t)info.st_blocks * 512u;
+        files[count] = (struct lg__ended_run){ .ordinal = ordinal, .size = (uint64_t)info.st_blocks * 512u };
         memcpy(files[count].name, entry->d_name, strlen(entry->d_name) + 1);
         count++;
     }
     closedir(stream);
-    if (count)
-        qsort(files, count, sizeof *files, newest_first);
     *ret_files = files;
     return count;
 }
@@ -145,7 +126,7 @@ static bool is_listed(const struct lg_session *session, uint64_t ordinal)
     const struct lg__hot *hot = session->host.ledger.hot;
     uint64_t until = atomic_load(&hot->oldest_until);
     /* the page may be damaged: no list is longer */
-    return ordinal < until && until - ordinal <= LIST_STARTS && hot->keep_runs == session->keep_runs &&
+    return ordinal < until && until - ordinal <= LG__FORESEEN_STARTS && hot->keep_runs == session->keep_runs &&
            hot->keep_bytes == session->keep_bytes;
 }
 
@@ -185,7 +166,7 @@ static uint64_t most_bytes(const struct lg_session *session)
 /* All ended runs together, without a look into their files. */
 static bool are_too_large(const struct lg_session *session)
 {
-    struct run_file *files = NULL;
+    struct lg__ended_run *files = NULL;
     uint64_t bytes = 0;
     uint32_t count = list_runs(session->runs_directory, &files);
     for (uint32_t i = 0; i < count; i++)
@@ -234,80 +215,38 @@ static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
     return true;
 }
 
-/* The newest of the owed runs for which there is room. Returns their bytes. */
-static uint64_t keep_owed(const struct lg_session *session, const struct lg__owed_reports *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files,
-                          uint32_t count)
-{
-    uint64_t bytes = 0, most = most_bytes(session);
-    for (uint32_t i = 0; owed->spool >= 0 && i < count && bytes <= most; i++) {
-        if (files[i].ordinal == session->ordinal || is_first(firsts, files[i].ordinal) || !lg__owed_reports_is(owed, session->host.directory, files[i].name))
-            continue;
-        bytes += files[i].size;
-        files[i].owed = bytes <= most;
-    }
-    return bytes <= most ? bytes : most;
-}
-
-/* The runs that are kept. */
-struct kept {
-    /* those that give way last come first: owed ones, then the others, each newest first; without
-     * the first runs of the streaks */
-    const struct run_file *files;
-    uint32_t owed;
-    uint32_t count;
-    uint64_t bytes;
-};
-
-/* List the oldest runs for the next starts, each of which adds a run of the size of this one. */
-static void list_oldest(struct lg_session *session, const struct kept *kept)
+/* List the next runs to give way. */
+static void list_oldest(struct lg_session *session, struct lg__ended_run *kept, uint32_t count, uint64_t bytes)
 {
     struct lg__hot *hot = session->host.ledger.hot;
-    const uint64_t own = session->host.run.map.size, most = most_bytes(session), others = kept->count - kept->owed;
-    uint64_t unused = others < session->keep_runs ? session->keep_runs - others : 0;
+    const struct lg__retention_limits limits = { session->keep_runs, most_bytes(session) };
+    struct lg__retention_forecast forecast = lg__retention_choice_foresee(kept, count, &limits, bytes, session->host.run.map.size);
     atomic_store(&hot->oldest_until, 0);
     hot->keep_runs = session->keep_runs;
     hot->keep_bytes = session->keep_bytes;
-    uint64_t starts = 0, bytes = kept->bytes;
-    for (uint32_t listed = 0; starts < LIST_STARTS; starts++) {
-        bytes += own;
-        /* from now on each start needs the bytes of an older run */
-        if (kept->owed && bytes > most && starts < unused)
-            unused = starts;
-        if (starts >= unused) {
-            if (listed == LG__OLDEST || listed == kept->count)
-                break;
-            const struct run_file *file = &kept->files[kept->count - 1 - listed];
-            if (!parse_uuid(file->name, hot->oldest[listed].uuid))
-                break;
-            hot->oldest[listed].ordinal = file->ordinal;
-            bytes -= file->size;
-            listed++;
-        }
-        /* the size of the owed runs is measured when one of them has to give way */
-        if (bytes > most && !kept->owed)
-            break;
+    for (uint64_t i = 0; forecast.unused + i < forecast.starts; i++) {
+        const struct lg__ended_run *run = &kept[count - 1 - i];
+        hot->oldest[i].ordinal = run->ordinal;
+        if (!parse_uuid(run->name, hot->oldest[i].uuid))
+            forecast.starts = forecast.unused + i;
     }
-    atomic_store(&hot->oldest_from, session->ordinal + 1 + unused);
+    atomic_store(&hot->oldest_from, session->ordinal + 1 + forecast.unused);
     LG_FAULT_POINT("retention: listed");
-    atomic_store(&hot->oldest_until, session->ordinal + 1 + starts);
+    atomic_store(&hot->oldest_until, session->ordinal + 1 + forecast.starts);
 }
 
-static void list_kept(struct lg_session *session, const uint64_t firsts[LG__CONTEXTS], const struct run_file *files, uint32_t count)
+static void list_kept(struct lg_session *session, struct lg__ended_run *runs, uint32_t count)
 {
-    struct run_file *ordered = malloc((count + 1) * sizeof *ordered);
-    struct kept kept = { .files = ordered };
-    for (int others = 0; ordered && others < 2; others++)
-        for (uint32_t i = 0; i < count; i++) {
-            if (files[i].ordinal == session->ordinal || files[i].gives_way || files[i].owed == others)
-                continue;
-            kept.bytes += files[i].size;
-            if (!is_first(firsts, files[i].ordinal))
-                ordered[kept.count++] = files[i];
-            kept.owed += files[i].owed;
-        }
-    if (ordered)
-        list_oldest(session, &kept);
-    free(ordered);
+    uint64_t bytes = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (runs[i].gives_way)
+            continue;
+        bytes += runs[i].size;
+        if (!runs[i].first)
+            runs[kept++] = runs[i];
+    }
+    list_oldest(session, runs, kept, bytes);
 }
 
 /* A crashed process could not give unused blocks of its file back. A clean one has. */
@@ -322,87 +261,87 @@ static void trim_last(const struct lg_session *session)
     lg__map_trim_ended(session->runs_directory, name);
 }
 
-/* The runs that give way. The newest ended one and the first ones of the streaks never do. */
-static void choose(const struct lg_session *session, const struct lg__owed_reports *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files, uint32_t count)
-{
-    uint64_t bytes = keep_owed(session, owed, firsts, files, count), most = most_bytes(session);
-    uint32_t kept = 0;
-    bool newest = true;
-    for (uint32_t i = 0; i < count; i++) {
-        if (files[i].ordinal == session->ordinal)
-            continue; /* this run has not ended */
-        bool first = is_first(firsts, files[i].ordinal);
-        bytes += files[i].owed ? 0 : files[i].size;
-        files[i].gives_way = !files[i].owed && !first && !newest && (kept >= session->keep_runs || bytes > most);
-        kept += !files[i].owed && !first && !files[i].gives_way;
-        newest &= first;
-    }
-}
-
-/* The oldest first: what a start that died has counted is then the next one to be counted. */
-static void delete_chosen(const struct lg_session *session, const struct lg__owed_reports *owed, const struct run_file *files, uint32_t count)
+/* From the end: what a start that died has counted is then the next one to be counted. */
+static void delete_chosen(const struct lg_session *session, const struct lg__owed_reports *owed, const struct lg__ended_run *runs, uint32_t count)
 {
     for (uint32_t i = count; i-- > 0;)
-        if (files[i].gives_way) {
-            give_way(session, owed, files[i].name);
+        if (runs[i].gives_way) {
+            give_way(session, owed, runs[i].name);
             LG_FAULT_POINT("retention: given way");
         }
 }
 
-/* The process of a run lives, also one that closed all descriptors, and the lock with them, as a
- * daemon does. */
-static bool has_process(const struct lg_session *session, const char *name)
+/* ---- what is in the runs ---- */
+
+/* Nothing is lost with a file that no reader opens. One of a newer version is kept like a bad end.
+ * `ret_alive`: the process lives, also one that closed all descriptors, and the lock with them, as
+ * a daemon does. */
+static bool is_quiet(const struct lg_session *session, const char *name, bool *ret_alive)
 {
     char path[4096 + 96];
     lg_reader *reader;
-    lg_run_info info;
+    struct lg__case file = { .crashed = false };
+    lg_guards_info guards;
+    *ret_alive = session->preloaded && is_living(session->runs_directory, name);
     snprintf(path, sizeof path, "%s/runs/%s", session->host.directory, name);
-    if (is_living(session->runs_directory, name))
-        return true;
-    if (lg_reader_open(path, &reader) != LG_OK)
-        return false;
-    bool alive = lg_reader_run(reader, &info) == LG_OK && info.alive && !info.exec_marked;
+    lg_status status = *ret_alive ? LG_ERR_STATE : lg_reader_open(path, &reader);
+    if (status != LG_OK)
+        return status == LG_ERR_DAMAGED;
+    bool quiet = lg__reader_case(reader, false, &file) == LG_OK && !file.crashed && !lg__retention_choice_is_bad(file.verdict.end) &&
+                 !(lg_reader_guards(reader, &guards) == LG_OK && guards.survived);
+    *ret_alive = session->preloaded && file.run.alive && !file.run.exec_marked;
     lg_reader_close(reader);
-    return alive;
+    return quiet;
 }
 
-/* A program that forks may have more living processes than runs are kept. */
-static uint32_t drop_living(const struct lg_session *session, struct run_file *files, uint32_t count)
+/* The ended runs but this one, to be freed. A program that forks may have more living processes
+ * than runs are kept. */
+static struct lg__ended_run *ended_runs(struct lg_session *session, const struct lg__owed_reports *owed, uint32_t *ret_count)
 {
-    uint32_t ended = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (!has_process(session, files[i].name))
-            files[ended++] = files[i];
-    return ended;
+    uint64_t firsts[LG__CONTEXTS];
+    struct lg__ended_run *runs = NULL;
+    uint32_t count = list_runs(session->runs_directory, &runs), ended = 0;
+    pthread_mutex_lock(&session->host.lock);
+    first_runs(session, firsts);
+    pthread_mutex_unlock(&session->host.lock);
+    for (uint32_t i = 0; i < count; i++) {
+        struct lg__ended_run *run = &runs[i];
+        bool alive;
+        run->quiet = is_quiet(session, run->name, &alive);
+        run->first = is_first(firsts, run->ordinal);
+        run->owed = lg__owed_reports_is(owed, session->host.directory, run->name);
+        if (run->ordinal != session->ordinal && !alive)
+            runs[ended++] = *run;
+    }
+    *ret_count = ended;
+    return runs;
 }
 
 /* A process that does not hold the ledger applies retention at one of so many starts. It never
  * deletes the run of the process that holds the ledger. */
 #define SECONDARY_STARTS 16u
 
-static void apply_beside_primary(const struct lg_session *session)
+static void apply_beside_primary(struct lg_session *session)
 {
-    uint64_t firsts[LG__CONTEXTS];
-    struct run_file *files = NULL;
+    const struct lg__retention_limits limits = { session->keep_runs, most_bytes(session) };
+    uint32_t count;
     if (session->ordinal % SECONDARY_STARTS)
         return;
-    uint32_t count = list_runs(session->runs_directory, &files);
-    count = drop_living(session, files, count);
-    first_runs(session, firsts);
     struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
-    choose(session, &owed, firsts, files, count);
+    struct lg__ended_run *runs = ended_runs(session, &owed, &count);
+    lg__retention_choice_make(runs, count, &limits);
     for (uint32_t i = 0; i < count; i++)
-        files[i].gives_way &= files[i].ordinal != session->host.ledger.payload.last_ordinal;
-    delete_chosen(session, &owed, files, count);
+        runs[i].gives_way &= runs[i].ordinal != session->host.ledger.payload.last_ordinal;
+    delete_chosen(session, &owed, runs, count);
     lg__owed_reports_close(&owed);
-    free(files);
+    free(runs);
 }
 
 void lg__retention_apply(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
-    uint64_t firsts[LG__CONTEXTS];
-    struct run_file *files = NULL;
+    const struct lg__retention_limits limits = { session->keep_runs, most_bytes(session) };
+    uint32_t count;
     if (!host->counts && session->preloaded)
         apply_beside_primary(session);
     if (!host->counts)
@@ -411,48 +350,39 @@ void lg__retention_apply(struct lg_session *session)
     bool says_more = !is_listed(session, session->ordinal) || delete_listed(session);
     if (says_more && is_listed(session, session->ordinal + 1))
         return; /* the next start finds its run in the list */
-    uint32_t count = list_runs(session->runs_directory, &files);
-    if (session->preloaded)
-        count = drop_living(session, files, count);
-    pthread_mutex_lock(&host->lock);
-    first_runs(session, firsts);
-    pthread_mutex_unlock(&host->lock);
     struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
-    choose(session, &owed, firsts, files, count);
+    struct lg__ended_run *runs = ended_runs(session, &owed, &count);
+    lg__retention_choice_make(runs, count, &limits);
     LG_FAULT_POINT("retention: chosen");
-    delete_chosen(session, &owed, files, count);
+    delete_chosen(session, &owed, runs, count);
     lg__owed_reports_close(&owed);
-    list_kept(session, firsts, files, count);
-    free(files);
+    list_kept(session, runs, count);
+    free(runs);
 }
 
-bool lg__retention_make_room(const struct lg_session *session, bool firsts_too)
+bool lg__retention_make_room(struct lg_session *session, bool firsts_too)
 {
-    const struct lg__ledger_payload *payload = &session->host.ledger.payload;
-    uint64_t firsts[LG__CONTEXTS];
-    struct run_file *files = NULL;
+    const uint64_t last = session->host.ledger.payload.last_ordinal;
+    uint32_t count;
     bool deleted = false;
-    uint32_t count = list_runs(session->runs_directory, &files);
     struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
-    first_runs(session, firsts);
-    for (int owed_too = 0; owed_too <= (owed.spool >= 0) && !deleted; owed_too++)
-        for (uint32_t i = count; i-- > 0 && !deleted;) {
-            /* the last run is still to be classified */
-            bool needed = payload->last_ordinal && files[i].ordinal >= payload->last_ordinal;
-            if (!needed && (firsts_too || !is_first(firsts, files[i].ordinal)) &&
-                (owed_too || !lg__owed_reports_is(&owed, session->host.directory, files[i].name)))
-                deleted = give_way(session, &owed, files[i].name);
-        }
+    struct lg__ended_run *runs = ended_runs(session, &owed, &count);
+    lg__retention_choice_order(runs, count, session->keep_runs);
+    for (uint32_t i = count; i-- > 0 && !deleted;) {
+        bool needed = last && runs[i].ordinal >= last; /* the last run is still to be classified */
+        if (!needed && (firsts_too || !runs[i].first))
+            deleted = give_way(session, &owed, runs[i].name);
+    }
     lg__owed_reports_close(&owed);
-    free(files);
+    free(runs);
     return deleted;
 }
 
 void lg__retention_trim(const struct lg_session *session)
 {
-    struct run_file *files = NULL;
-    uint32_t count = list_runs(session->runs_directory, &files);
+    struct lg__ended_run *runs = NULL;
+    uint32_t count = list_runs(session->runs_directory, &runs);
     for (uint32_t i = 0; i < count; i++)
-        lg__map_trim_ended(session->runs_directory, files[i].name);
-    free(files);
+        lg__map_trim_ended(session->runs_directory, runs[i].name);
+    free(runs);
 }

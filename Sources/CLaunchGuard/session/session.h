@@ -138,12 +138,12 @@ void lg__witness_wait(const struct lg_session *session);
 /* retention.c. The name of the ended run that gives way to this one; its file can be used for this
  * run. false: none is known. */
 bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES]);
-/* Delete the oldest ended runs beyond the limits, and list the runs whose files the next starts may
+/* Delete the ended runs beyond the limits, and list the runs whose files the next starts may
  * use. Most starts find a list and do nothing here. The last run gives its unused blocks back. */
 void lg__retention_apply(struct lg_session *session);
-/* Delete the oldest ended run, except the last run, which is not classified yet. `firsts_too`: also
- * the first run of a streak. false: there is none. */
-bool lg__retention_make_room(const struct lg_session *session, bool firsts_too);
+/* Delete the ended run that gives way first, but not the last one, which is not classified yet.
+ * `firsts_too`: also the first run of a streak. false: there is none. */
+bool lg__retention_make_room(struct lg_session *session, bool firsts_too);
 /* All ended runs give their unused blocks back. */
 void lg__retention_trim(const struct lg_session *session);
 

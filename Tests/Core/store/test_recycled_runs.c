@@ -196,9 +196,8 @@ static void test_clean_run_is_small(void **state)
 static void test_leaves_nothing(void **state)
 {
     (void)state;
-    runs(1);
-    expect_signal(body_crash, NULL, SIGSEGV);
-    runs(FIRST_LISTS - 2);
+    for (unsigned i = 0; i < FIRST_LISTS; i++) /* a clean run would give way before them */
+        expect_signal(body_crash, NULL, SIGSEGV);
     ino_t crashed = inode_of(path_numbered(2));
     runs(1);
     lg_reader *reader = newest_run();
@@ -207,6 +206,26 @@ static void test_leaves_nothing(void **state)
     assert_int_equal(lg_reader_crash(reader, &info), LG_ERR_NOT_FOUND);
     assert_true(log_has(reader, "a run"));
     lg_reader_close(reader);
+    check_all();
+}
+
+/* A crash outlives any number of clean runs, and gives way to later crashes. */
+static void test_crash_is_kept(void **state)
+{
+    (void)state;
+    lg_crash_info info;
+    runs(1);
+    expect_signal(body_crash, NULL, SIGSEGV);
+    runs(3 * 16 + 5);
+    lg_reader *reader;
+    assert_int_equal(lg_reader_open(path_numbered(2), &reader), LG_OK);
+    assert_int_equal(lg_reader_crash(reader, &info), LG_OK);
+    assert_int_equal(info.signal, SIGSEGV);
+    lg_reader_close(reader);
+    assert_int_equal(count_runs(), KEEP + 1);
+    for (unsigned i = 0; i <= KEEP; i++)
+        expect_signal(body_crash, NULL, SIGSEGV);
+    assert_null(path_numbered(2));
     check_all();
 }
 
@@ -372,6 +391,7 @@ int main(void)
         WITH_STATE(test_takes_the_oldest),
         WITH_STATE(test_clean_run_is_small),
         WITH_STATE(test_leaves_nothing),
+        WITH_STATE(test_crash_is_kept),
         WITH_STATE(test_dies_meanwhile),
         WITH_STATE(test_other_sizes),
         WITH_STATE(test_is_being_read),
