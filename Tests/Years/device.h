@@ -1,12 +1,14 @@
-/* The device: the one place where Years calls the real machine. A device is a ledger of one
- * context, two clocks and a version of the program. */
+/* The device: the one place where Years calls the real machine. A device is a ledger, two clocks, a
+ * version of the program and the files of its runs. The ledger has the context of the program, and
+ * perhaps that of a neighbour: a part of the program with a launch of its own and no bugs. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "launch/ended.h"
+#include "launch/account.h"
+#include "session/retention_choice.h"
 
 #define TASKS 3
 #define REPAIRS 3
@@ -25,7 +27,15 @@ struct program {
     uint32_t repair_count;
     struct repair repairs[REPAIRS]; /* rung i + 1 of the ladder */
     uint32_t tasks[TASKS];          /* LG_TASK_* */
+    bool neighbour, neighbour_first; /* its launch comes before the program's; else after */
+    struct lg__retention_limits limits;
+    bool delivers; /* each run with a bad end is owed a report */
 };
+
+/* What a start finds on the disk. */
+enum disk { DISK_WELL, DISK_TIGHT, DISK_FULL, DISK_READ_ONLY }; /* tight: a run has to give way */
+#define FILES 160
+#define FILE_BYTES 100000u
 
 struct device {
     struct lg__ledger_payload ledger;
@@ -33,24 +43,48 @@ struct device {
     uint32_t version;
     uint64_t runs;
     bool has_run;           /* there is a last run, which is to be accounted */
-    struct lg__last_end last;
+    struct lg__last_run last;
+    enum lg__account neighbour; /* as device_start() found it */
+    enum disk disk;
+    struct lg__ended_run files[FILES]; /* of ended runs */
+    uint32_t file_count, beyond; /* beyond the limit when all runs were looked at last */
+    struct lg__ended_run listed[LG__OLDEST]; /* that give way at the starts from `from` on */
+    uint64_t from, until;
 };
 
 extern const char *const device_tasks[TASKS];
 
-void device_new(struct device *device);
+void device_new(struct device *device, const struct program *program);
+static inline struct lg__ledger_context *device_neighbour(struct device *device)
+{
+    return &device->ledger.contexts[1];
+}
 static inline struct lg__ledger_context *device_context(struct device *device)
 {
     return &device->ledger.contexts[0];
 }
 
-/* The program starts: the last run is accounted. Returns that account; *ret_anew: the counters were
- * reset, since this version is new. */
-enum lg__account device_start(struct device *device, uint32_t version, bool *ret_anew);
-/* It begins its launch. */
+/* The program starts: the last run is accounted, and runs give way. Returns the account of the
+ * program's launch; *ret_anew: the counters were reset, since this version is new. */
+enum lg__account device_start(struct device *device, const struct program *program, uint32_t version, enum disk disk, bool *ret_anew);
+/* The program begins its launch; the neighbour begins and finishes its own. Returns the mode of the
+ * neighbour's launch; any other than normal: it was held, or safe. */
 void device_begin(struct device *device, const struct program *program);
-/* The run ends. `lived_s`: from the mark to the end; UINT32_MAX: unknown. */
-void device_end(struct device *device, lg_end end, const char *task, uint32_t lived_s);
+lg_launch_mode device_launch_neighbour(struct device *device);
+
+/* An end. `lived_s`: from the mark of each finished launch; UINT32_MAX: unknown. `own`: a crash is
+ * in a task or a module of the program's launch. */
+struct end {
+    lg_end end;
+    const char *task;
+    uint32_t lived_s;
+    bool own;
+};
+/* The run ends. Returns what is left to see of that end: a full disk has no run file. */
+struct end device_end(struct device *device, const struct program *program, struct end end);
+/* An agent has made reports of the runs that are owed one. */
+void device_report(struct device *device);
+bool device_has_file(const struct device *device, uint64_t ordinal);
 
 /* The launch waits for an answer; else it goes on by itself. */
 bool device_waits(struct device *device, const struct program *program, bool consented);

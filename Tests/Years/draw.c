@@ -34,6 +34,11 @@ static struct program draw_program(struct dice *dice)
     for (uint32_t i = 0; i < program.repair_count; i++)
         program.repairs[i] = (struct repair){ .attempts = 1 + roll(dice, 2), .destructive = percent(dice, i == 0 ? 15 : 40), .consent = percent(dice, 15),
                                               .restart = percent(dice, 20) };
+    static const uint32_t runs[] = { 32, 32, 8, 4, 1 };
+    program.limits = (struct lg__retention_limits){ runs[roll(dice, 5)], percent(dice, 80) ? UINT64_MAX : (5 + roll(dice, 20)) * FILE_BYTES };
+    program.delivers = percent(dice, 50);
+    program.neighbour = percent(dice, 50);
+    program.neighbour_first = percent(dice, 50);
     for (unsigned i = 0; i < TASKS; i++) {
         static const uint32_t flags[] = { 0, 0, LG_TASK_ESSENTIAL, LG_TASK_SUSPECT, LG_TASK_UNSAFE };
         program.tasks[i] = flags[roll(dice, 5)];
@@ -50,6 +55,7 @@ static struct bug draw_bug(struct dice *dice, const struct program *program, boo
     bug.task = roll(dice, bug.where == IN_REPAIR && program->repair_count ? program->repair_count : TASKS);
     bug.end = bug.where == IN_TASK ? ends[roll(dice, 8)] : bug.where == AFTER_MARK ? ends[roll(dice, 5)] : ends[roll(dice, 7)];
     bug.only_offline = percent(dice, 8);
+    bug.only_full = percent(dice, 4);
     bug.every = percent(dice, 8) ? 2 + roll(dice, 4) : 1;
     if (percent(dice, 40))
         bug.cures |= CURE_SAFE;
@@ -67,7 +73,7 @@ static struct bug draw_bug(struct dice *dice, const struct program *program, boo
 }
 
 /* A season: the surroundings behave in one way for a while. */
-enum season { CALM, IMPATIENT, AWAY, REFUSING, PUTTING_OFF, KILLING, QUITTING, CUTTING, CLOCKS, SUPERVISOR, UPDATES, ALTERNATING, CLUMSY, WILD, SEASONS };
+enum season { CALM, IMPATIENT, AWAY, REFUSING, PUTTING_OFF, KILLING, QUITTING, CUTTING, CLOCKS, SUPERVISOR, UPDATES, ALTERNATING, CLUMSY, DISKS, WILD, SEASONS };
 
 static uint32_t usual_gap(struct dice *dice)
 {
@@ -128,6 +134,7 @@ static struct start draw_start(struct dice *dice, enum season season, uint32_t s
         start.meddles = percent(dice, 10) ? DEBUGGED : NOTHING;
         start.repair_ends = percent(dice, 10) ? DEBUGGED : NOTHING;
         break;
+    case DISKS: start.disk = (uint8_t)(often ? 1 + roll(dice, 3) : DISK_WELL); break;
     default: break;
     }
     start.version = *version;
@@ -142,8 +149,12 @@ struct life life_draw(uint64_t seed)
     life.seed = seed;
     life.program = draw_program(&dice);
     life.bug_count = roll(&dice, BUGS + 1);
-    for (unsigned i = 0; i < life.bug_count; i++)
+    const bool traceless = percent(&dice, 10);
+    for (unsigned i = 0; i < life.bug_count; i++) {
         life.bugs[i] = draw_bug(&dice, &life.program, i == 0);
+        if (traceless && life.bugs[i].where >= IN_TASK)
+            life.bugs[i].end = LG_END_UNKNOWN;
+    }
     life.start_count = 40 + roll(&dice, STARTS_MOST - 40 + 1);
     uint8_t version = 1;
     uint32_t share = 0;

@@ -17,7 +17,7 @@ struct bug {
     enum bug_where where;
     unsigned task;      /* of IN_TASK; the repair of IN_REPAIR */
     lg_end end;         /* LG_END_TERMINATED: a hang that a supervisor ends */
-    bool only_offline;
+    bool only_offline, only_full; /* without a network; on a full disk */
     unsigned every;     /* acts at every n-th start */
     unsigned cures;     /* enum cure */
     unsigned days;      /* of CURE_TIME */
@@ -34,6 +34,7 @@ struct start {
     int32_t jump_h;     /* of the wall clock */
     bool reboots, offline;
     uint8_t version;
+    uint8_t disk;       /* enum disk */
     uint8_t onset;      /* bug that begins here, from 1; 0: none */
     uint8_t answer;     /* enum answer */
     uint8_t repair_ends; /* enum meddling, during a repair */
@@ -58,7 +59,7 @@ struct life life_draw(uint64_t seed);
 
 enum broken {
     WHOLE, INNOCENT_HELD, NOT_CURED, NOT_REACHED, NEVER_TRIED, SAFE_TOO_EARLY, NOT_NORMAL_AGAIN, WRONG_ACCOUNT, WRONG_TOTAL, WRONG_VERSION, HELD_FOR_EVER, BLOCKED_FOR_EVER,
-    DESTRUCTIVE_FIRST, DESTRUCTIVE_UNEXPLAINED, DESTRUCTIVE_AGAIN, BROKEN
+    DESTRUCTIVE_FIRST, DESTRUCTIVE_UNEXPLAINED, DESTRUCTIVE_AGAIN, NEIGHBOUR_HELD, LAST_LOST, FIRST_LOST, BAD_LOST, OWED_LOST, TOO_MANY_FILES, BROKEN
 };
 extern const char *const broken_names[BROKEN];
 
@@ -81,7 +82,7 @@ struct figures {
     uint64_t lives, device_s, starts, ends, repairs, cured, held;
     uint64_t rows[ROWS];
     uint64_t until_cured[LONGEST]; /* starts, from the first at which repairs run */
-    unsigned most_blocked, most_reach, most_waiting, most_normal;
+    unsigned most_files, most_blocked, most_reach, most_waiting, most_normal;
 };
 
 /* Live it. `figures` and `trace` may be NULL; the trace is words of `launchguard simulate`. */

@@ -25,6 +25,9 @@ const char *const broken_names[BROKEN] = {
     [WRONG_ACCOUNT] = "an end is not counted as it should be", [WRONG_TOTAL] = "a total is wrong", [WRONG_VERSION] = "the counters are reset for a version that crashed, or not for a new one", [HELD_FOR_EVER] = "a hold does not end",
     [BLOCKED_FOR_EVER] = "start after start is held", [DESTRUCTIVE_FIRST] = "a destructive repair runs, and a milder one was not tried",
     [DESTRUCTIVE_UNEXPLAINED] = "a destructive repair runs without consent, for unexplained ends alone", [DESTRUCTIVE_AGAIN] = "a destructive repair runs twice in a day",
+    [NEIGHBOUR_HELD] = "a launch pays for what happened in another", [LAST_LOST] = "the file of the last run is gone",
+    [FIRST_LOST] = "the file of a streak's first run is gone", [BAD_LOST] = "a bad end's file is gone, and few came after it",
+    [OWED_LOST] = "the file of a run that is owed a report is gone", [TOO_MANY_FILES] = "the files of runs are too many, or too large",
 };
 
 /* Where a run ended. */
@@ -57,6 +60,7 @@ struct world {
         uint32_t lived_s;
         lg_launch_mode mode; /* of the launch; after the mark: as it was left */
         bool left_out, in_report;
+        bool neighbour, neighbour_normal; /* its launch was finished; and normal */
     } last;
 
     /* the tally */
@@ -67,6 +71,16 @@ struct world {
     uint64_t crashes, ends, launches, repairs;
     bool has_crashed[UINT8_MAX + 1]; /* the version */
     unsigned crashed_versions;
+
+    /* of the neighbour: ends before any begin, and ends of no launch soon after its mark */
+    uint32_t neighbour_early, neighbour_soon;
+    bool neighbour_open;
+
+    /* what is known of the run files, by ordinal */
+    struct {
+        bool had_file, bad, owed;
+    } runs[STARTS_MOST + 2];
+    uint64_t tight, full; /* the last run whose start found the disk so */
 
     /* remedies */
     bool tried[REPAIRS + 1], spent[REPAIRS + 1], left_out;
@@ -174,7 +188,7 @@ static int acting(struct world *w, enum bug_where where, unsigned task)
         const struct bug *bug = &w->life->bugs[i];
         if (bug->where != where || ((where == IN_TASK || where == IN_REPAIR) && bug->task != task) || !is_active(w, i))
             continue;
-        if (bug->only_offline && !w->start->offline)
+        if ((bug->only_offline && !w->start->offline) || (bug->only_full && w->start->disk != DISK_FULL))
             continue;
         if (w->safe && bug->cures & CURE_SAFE && where >= IN_TASK)
             continue;
@@ -379,8 +393,21 @@ static enum lg__account tally(struct world *w)
     return account;
 }
 
+static void tally_neighbour(struct world *w)
+{
+    const bool counted = counts(w->last.end), known = w->last.lived_s != UINT32_MAX, own = w->last.end == LG_END_CRASH && w->start->disk != DISK_FULL;
+    if (w->last.at == AT_BEFORE)
+        w->neighbour_early += w->began;
+    else if (w->last.at == AT_FINISHED && w->last.neighbour && counted && !own && known && w->last.lived_s < STEADY_S)
+        w->neighbour_soon++;
+    else if (w->last.neighbour_normal && w->last.at == AT_FINISHED && !counted && ((known && w->last.lived_s >= STEADY_S) || w->last.end == LG_END_CLEAN))
+        w->neighbour_soon = 0;
+}
+
 static void tally_anew(struct world *w)
 {
+    w->neighbour_early = w->neighbour_soon = 0;
+    w->neighbour_open = false;
     w->counted = w->unexplained = w->unsteady = w->quits = w->stops = 0;
     w->since_counted = w->since_soon = w->since_unexplained = 0;
     w->stop_task = NULL;
@@ -402,22 +429,31 @@ static void check_totals(struct world *w)
 
 /* ---- ends ---- */
 
-static void end_run(struct world *w, enum at at, lg_end end, const char *task, uint32_t lived_s)
+/* In a launch that ends, the neighbour's has been over for so long. */
+#define NEIGHBOUR_S 5u
+
+static void end_run(struct world *w, enum at at, lg_end way, const char *in_task, uint32_t lived_s)
 {
     char text[32];
-    if (w->fresh && task && end != LG_END_CLEAN && end != LG_END_REBOOT && end != LG_END_DEBUGGER)
-        snprintf(text, sizeof text, "%s-in:%s", end_word(end), task);
+    struct end end = { .end = way, .task = in_task, .lived_s = at < AT_FINISHED ? NEIGHBOUR_S : lived_s, .own = at > AT_BEFORE };
+    end = device_end(&w->device, &w->life->program, end);
+    if (w->fresh && end.task && end.end != LG_END_CLEAN && end.end != LG_END_REBOOT && end.end != LG_END_DEBUGGER)
+        snprintf(text, sizeof text, "%s-in:%s", end_word(end.end), end.task);
     else
-        snprintf(text, sizeof text, "%s", at == AT_BEFORE ? "crash-before-begin" : end_word(end));
+        snprintf(text, sizeof text, "%s", at == AT_BEFORE ? "crash-before-begin" : end_word(end.end));
     word(w, text);
-    device_end(&w->device, end, task, lived_s);
     w->last.at = at;
-    w->last.end = end;
-    w->last.task = task;
-    w->last.lived_s = lived_s;
+    w->last.end = end.end;
+    w->last.task = end.task;
+    w->last.lived_s = at < AT_FINISHED ? UINT32_MAX : end.lived_s;
     w->last.mode = (lg_launch_mode)w->context->mode;
     w->last.left_out = w->left_out;
     w->last.in_report = w->killer >= 0 && w->life->bugs[w->killer].where == IN_REPORT;
+    w->last.neighbour = w->life->program.neighbour && device_neighbour(&w->device)->phase == LG_PHASE_FINISHED;
+    w->last.neighbour_normal = w->last.neighbour && device_neighbour(&w->device)->mode == LG_LAUNCH_MODE_NORMAL;
+    w->runs[w->device.runs].had_file = w->start->disk != DISK_FULL;
+    w->runs[w->device.runs].bad = lg__retention_choice_is_bad(end.end);
+    w->runs[w->device.runs].owed = w->runs[w->device.runs].bad && w->life->program.delivers;
     if (w->figures)
         w->figures->ends++;
 }
@@ -691,6 +727,18 @@ static void check_safe(struct world *w)
     w->put_off = 0;
 }
 
+static void launch_neighbour(struct world *w)
+{
+    if (!w->life->program.neighbour)
+        return;
+    const bool troubled = w->neighbour_early >= 2 || w->neighbour_soon >= 2;
+    const bool normal = device_launch_neighbour(&w->device) == LG_LAUNCH_MODE_NORMAL;
+    w->neighbour_open = (w->neighbour_open && !normal) || troubled;
+    if (!normal && !w->neighbour_open)
+        breaks(w, NEIGHBOUR_HELD);
+    w->neighbour_early = 0;
+}
+
 static enum outcome start_once(struct world *w)
 {
     if ((w->killer = acting(w, BEFORE_BEGIN, 0)) >= 0) {
@@ -698,6 +746,8 @@ static enum outcome start_once(struct world *w)
         return DIED;
     }
     const bool was_safe = w->context->mode == LG_LAUNCH_MODE_SAFE;
+    if (w->life->program.neighbour_first)
+        launch_neighbour(w);
     device_begin(&w->device, &w->life->program);
     w->began = true;
     w->launches++;
@@ -733,6 +783,8 @@ static enum outcome start_once(struct world *w)
     if (!run_tasks(w))
         return w->killer >= 0 ? DIED : NEITHER;
     finish(w);
+    if (!w->life->program.neighbour_first)
+        launch_neighbour(w);
     return live_on(w);
 }
 
@@ -740,7 +792,7 @@ static enum outcome start_once(struct world *w)
 
 static bool is_quiet(const struct start *start)
 {
-    return start->answer == CONSENTS && start->repair_ends == NOTHING && !start->repair_fails && start->meddles == NOTHING && start->jump_h == 0;
+    return start->disk != DISK_FULL && start->answer == CONSENTS && start->repair_ends == NOTHING && !start->repair_fails && start->meddles == NOTHING && start->jump_h == 0;
 }
 
 static unsigned reach_of(const struct world *w)
@@ -831,6 +883,46 @@ static void look_at_holds(struct world *w)
         breaks(w, BLOCKED_FOR_EVER);
 }
 
+/* ---- files ---- */
+
+static void look_at_files(struct world *w)
+{
+    const struct device *device = &w->device;
+    const struct lg__retention_limits *limits = &w->life->program.limits;
+    const uint64_t last = device->runs - 1;
+    if (w->start->disk == DISK_TIGHT)
+        w->tight = last;
+    if (w->start->disk == DISK_FULL)
+        w->full = last;
+    if (w->runs[last].had_file && !device_has_file(device, last))
+        breaks(w, LAST_LOST);
+    for (uint32_t i = 0; i < device->ledger.context_count; i++) {
+        const uint64_t first = device->ledger.contexts[i].first_ordinal;
+        if (first > w->full && w->runs[first].had_file && !device_has_file(device, first))
+            breaks(w, FIRST_LOST);
+    }
+    uint32_t bad = 0;
+    const uint32_t kept = limits->runs - limits->runs / 4;
+    for (uint64_t run = last; run > w->tight && run > w->full && limits->bytes == UINT64_MAX; run--) {
+        if (!w->runs[run].bad || !w->runs[run].had_file)
+            continue;
+        bad += !w->runs[run].owed;
+        if ((w->runs[run].owed || bad < kept) && !device_has_file(device, run))
+            breaks(w, w->runs[run].owed ? OWED_LOST : BAD_LOST);
+    }
+    if (device->file_count > limits->runs + device->beyond + device->ledger.context_count)
+        breaks(w, TOO_MANY_FILES);
+    if (w->figures)
+        w->figures->most_files = most(w->figures->most_files, device->file_count);
+}
+
+static void report(struct world *w)
+{
+    device_report(&w->device);
+    for (uint64_t run = 0; run < w->device.runs; run++)
+        w->runs[run].owed = false;
+}
+
 /* ---- time ---- */
 
 static void time_passes(struct world *w)
@@ -869,11 +961,12 @@ static void account(struct world *w)
     const bool had_run = w->device.has_run;
     const uint32_t before = w->device.version;
     bool anew;
-    const enum lg__account real = device_start(&w->device, w->start->version, &anew);
+    const enum lg__account real = device_start(&w->device, &w->life->program, w->start->version, (enum disk)w->start->disk, &anew);
     if (had_run && before != w->start->version && w->crashed_versions <= LG__CRASHED_PROGRAMS && anew == w->has_crashed[w->start->version])
         breaks(w, WRONG_VERSION);
     if (had_run) {
         const enum lg__account expected = tally(w);
+        tally_neighbour(w);
         if (real != expected)
             breaks(w, WRONG_ACCOUNT);
         if (expected != LG__ACCOUNT_NOTHING && !w->has_crashed[before]) {
@@ -895,14 +988,21 @@ enum broken live(const struct life *life, struct figures *figures, struct trace 
     struct world *w = &world;
     memset(w, 0, sizeof *w);
     *w = (struct world){ .life = life, .figures = figures, .trace = trace, .row_killer = -1 };
-    device_new(&w->device);
+    device_new(&w->device, &life->program);
     w->context = device_context(&w->device);
     unsigned i = 0;
     for (; i < life->start_count && w->broken == WHOLE; i++) {
         w->start = &life->starts[i];
         time_passes(w);
         w->fresh = true;
+        if (w->start->disk == DISK_READ_ONLY) {
+            begin_bug(w); /* no session, and no trace of this start */
+            continue;
+        }
         account(w);
+        look_at_files(w);
+        if (!w->start->offline)
+            report(w);
         begin_bug(w);
         w->killer = -1;
         w->repaired = w->let_through = w->was_held = w->safe = false;

@@ -11,8 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
-LAUNCH = ROOT / "Sources/CLaunchGuard/launch"
-MACHINE = ["decide.c", "ended.c", "ladder.c", "suspects.c", "terms.c", "versions.c", "wish.c"]
+CORE = ROOT / "Sources/CLaunchGuard"
+POLICIES = [CORE / name for name in ("launch/account.c", "launch/decide.c", "launch/ended.c", "launch/evidence.c", "launch/ladder.c", "launch/suspects.c",
+                                     "launch/terms.c", "launch/versions.c", "launch/wish.c", "session/retention_choice.c")]
 YEARS = "60000"
 
 # What is taken out, the file, its text, and the text without it.
@@ -49,6 +50,13 @@ MUTANTS = [
     ("a crash in on_decide has strikes", "ended.c", "context->decide_strikes = lg__terms_one_more(context->decide_strikes);", ";"),
     ("a crash in on_give_up has strikes", "ended.c", "context->give_up_strikes = lg__terms_one_more(context->give_up_strikes);", ";"),
     ("a repair that is interrupted uses its attempts up", "ended.c", "context->interruptions < LG__INTERRUPTIONS_MAX", "true"),
+    ("a crash in one launch is not held against another", "account.c", "last->attributed && !is_attributed(last, of_run)", "false"),
+    ("an end in a launch is not held against one that is over", "account.c", "reached->launching ? LG__LIVED_UNKNOWN : ", ""),
+    ("clean runs give way before bad ones", "retention_choice.c", "beyond ? QUIET : TOLD", "TOLD"),
+    ("no bad end is listed ahead of clean runs that are to come", "retention_choice.c", "return unused ? 0 : listed", "return listed"),
+    ("the first run of a streak is kept", "retention_choice.c", "run->first ? FIRST : run->owed", "run->owed"),
+    ("a run that is owed a report is kept", "retention_choice.c", "run->owed ? OWED : ", ""),
+    ("the last run is kept", "retention_choice.c", "newest ? NEWEST : ", ""),
     ("the death of a repair uses its attempt up", "ended.c", "    if (fails_attempt(last))\n        return true;", "    if (fails_attempt(last)) {\n        lg__ladder_give_back(context);\n        return true;\n    }"),
 ]
 
@@ -69,29 +77,50 @@ def lived(program):
     return None if done.returncode == 0 else done.stdout.splitlines()[:2] or ["it did not end by itself"]
 
 
-def tried(compiler, directory, index, mutant):
-    name, file, text, without = mutant
-    source = (LAUNCH / file).read_text()
-    if source.count(text) != 1:
-        return f"the text to take out is there {source.count(text)} times"
-    folder = Path(directory) / str(index)
+def without(directory, name, mutants, all_of_them=True):
+    """The sources of the policies, with the texts of these mutants taken out. Mutants of one text:
+    the first is taken where not all can be."""
+    folder = Path(directory) / name
     folder.mkdir()
-    (folder / file).write_text(source.replace(text, without))
-    return lived(compiled(compiler, folder, [folder / file if other == file else LAUNCH / other for other in MACHINE]))
+    texts = {source.name: source.read_text() for source in POLICIES}
+    for _, file, text, replacement in mutants:
+        if texts[file].count(text) != 1:
+            if not all_of_them:
+                continue
+            return f"the text to take out is there {texts[file].count(text)} times"
+        texts[file] = texts[file].replace(text, replacement)
+    for file, text in texts.items():
+        (folder / file).write_text(text)
+    return [folder / file for file in texts]
+
+
+def tried(compiler, directory, index):
+    policies = without(directory, str(index), [MUTANTS[index]])
+    return policies if isinstance(policies, str) else lived(compiled(compiler, policies[0].parent, policies))
+
+
+def compare(compiler, directory):
+    """The figures of the same lives without any of the mends, and with all."""
+    for name, mutants in ("before", MUTANTS), ("after", []):
+        policies = without(directory, name, mutants, all_of_them=False)
+        done = subprocess.run([str(compiled(compiler, policies[0].parent, policies)), "5000", "count"], capture_output=True, text=True,
+                              env={**os.environ, "LAUNCHGUARD_SEED": "1"}, timeout=900)
+        print(f"{name} the mends:\n{done.stdout}", end="", flush=True)
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--compiler", default="cc")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments.add_argument("--compare", action="store_true", help="only compare the figures without any mend to those with all")
     options = arguments.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as directory:
-        right = Path(directory) / "right"
-        right.mkdir()
-        assert lived(compiled(options.compiler, right, [LAUNCH / name for name in MACHINE])) is None, "the right machine fails"
+        if options.compare:
+            return compare(options.compiler, directory)
+        assert lived(compiled(options.compiler, Path(directory), POLICIES)) is None, "the right machine fails"
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            results = list(pool.map(lambda i: tried(options.compiler, directory, i, MUTANTS[i]), range(len(MUTANTS))))
+            results = list(pool.map(lambda i: tried(options.compiler, directory, i), range(len(MUTANTS))))
     for (name, *_), result in zip(MUTANTS, results):
         failed += not isinstance(result, list)
         print(f"{'found' if isinstance(result, list) else 'NOT FOUND'}: without \"{name}\"")

@@ -61,6 +61,7 @@ static bool plainer_starts(struct life *life, enum broken broken)
         TRY(start->jump_h, 0);
         TRY(start->reboots, false);
         TRY(start->offline, false);
+        TRY(start->disk, DISK_WELL);
         TRY(start->version, i ? life->starts[i - 1].version : 1);
         TRY(start->gap_s, 1);
         TRY(start->uptime_s, 0);
@@ -83,6 +84,10 @@ static bool plainer_program(struct life *life, enum broken broken)
     TRY(program->by_hand, false);
     TRY(program->supervised, false);
     TRY(program->leaves_out, true);
+    TRY(program->neighbour, false);
+    TRY(program->delivers, false);
+    TRY(program->limits.runs, 32);
+    TRY(program->limits.bytes, UINT64_MAX);
     if (program->repair_count)
         TRY(program->repair_count, program->repair_count - 1);
     for (unsigned i = 0; i < program->repair_count; i++) {
@@ -103,6 +108,7 @@ static bool plainer_bugs(struct life *life, enum broken broken)
         struct bug *bug = &life->bugs[i];
         TRY(bug->every, 1);
         TRY(bug->only_offline, false);
+        TRY(bug->only_full, false);
         TRY(bug->end, LG_END_CRASH);
         TRY(bug->task, 0);
         for (unsigned cure = CURE_LEFT_OUT; cure < CURE_REPAIR << REPAIRS; cure *= 2)
