@@ -269,10 +269,15 @@ bool explore_run(struct explore *explore, const struct pair_program *program, co
     make_room(explore);
     const struct pair first = pair_new();
     add(explore, &first, &(struct watch){ .reported = 0 }, NONE_YET, 0);
-    for (uint32_t node = 0; node < explore->node_count; node++)
-        if (!expand(explore, node))
+    for (; explore->expanded < explore->node_count && explore->node_count < EXPLORE_STATES_MOST; explore->expanded++)
+        if (!expand(explore, explore->expanded))
             return false;
     return true;
+}
+
+bool explore_is_whole(const struct explore *explore)
+{
+    return explore->expanded == explore->node_count;
 }
 
 void explore_free(struct explore *explore)

@@ -19,6 +19,7 @@ struct explore {
     const struct pair_event *events;
     uint32_t event_count;
     uint32_t node_count;
+    uint32_t expanded; /* nodes whose events were all tried */
     size_t edge_count;
     struct explore_edge *edges; /* by `from`, ascending */
     struct explore_node *nodes;
@@ -27,6 +28,13 @@ struct explore {
     size_t edge_room;
     uint32_t node_room;
 };
+
+/* A program that has more states is compared in the first of them, by the number of steps. About a
+ * kilobyte each. */
+#define EXPLORE_STATES_MOST 4000000u
+
+/* All states were reached, so that the graph knows every path. */
+bool explore_is_whole(const struct explore *explore);
 
 /* False if the two machines differed, or a report or a destructive repair came too often; the path
  * there is printed. */

@@ -369,11 +369,16 @@ static void test_every_state(void **state)
         struct explore explore;
         if (!explore_run(&explore, &program, events.list, events.count))
             fail_msg("%s: the machine differs from docs/LAUNCH.md", small->name);
-        printf("%s: %u states, %zu transitions\n", small->name, explore.node_count, explore.edge_count);
+        printf("%s: %u states, %zu transitions%s\n", small->name, explore.node_count, explore.edge_count,
+               explore_is_whole(&explore) ? "" : "; there are more states, and the promises for every path are not checked");
         states += explore.node_count;
         transitions += explore.edge_count;
-        check_recovery(&explore, small);
-        check_nobody_is_caught(&explore, small);
+        if (explore_is_whole(&explore)) {
+            check_recovery(&explore, small);
+            check_nobody_is_caught(&explore, small);
+        } else {
+            assert_true(all); /* make test knows every state of its programs */
+        }
         explore_free(&explore);
     }
     printf("together %zu states, %zu transitions compared\n", states, transitions);
