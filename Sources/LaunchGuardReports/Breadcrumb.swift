@@ -10,24 +10,45 @@ public struct Breadcrumbs: Codable, Hashable, Sendable {
     public var overwrittenEntries: UInt64
     /// Whole entries of a kind that this version does not know; nil: none.
     public var unknown: UInt64?
+    /// Entries that found no room, as other threads stood still in the middle of theirs; nil: none.
+    public var refused: UInt64?
 
-    public init(entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0, overwrittenEntries: UInt64 = 0, unknown: UInt64? = nil) {
+    public init(
+        entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0, overwrittenEntries: UInt64 = 0, unknown: UInt64? = nil,
+        refused: UInt64? = nil
+    ) {
         self.entries = entries
         self.torn = torn
         self.overwrittenBytes = overwrittenBytes
         self.overwrittenEntries = overwrittenEntries
         self.unknown = unknown
+        self.refused = refused
     }
 
     /// "12 earlier breadcrumbs were overwritten"; nil if none was.
     public var overwritten: String? {
         if overwrittenEntries > 0 {
-            "\(overwrittenEntries) earlier breadcrumb\(overwrittenEntries == 1 ? " was" : "s were") overwritten"
+            Self.say(overwrittenEntries, "earlier breadcrumb", one: "was overwritten", many: "were overwritten")
         } else if overwrittenBytes > 0 {
             "\(overwrittenBytes) bytes of earlier breadcrumbs were overwritten"
         } else {
             nil
         }
+    }
+
+    /// A line for each reason for which others are missing than those that were overwritten.
+    public var losses: [String] {
+        [
+            Self.say(torn, one: "was not committed or is damaged", many: "were not committed or are damaged"),
+            Self.say(unknown ?? 0, one: "is of a kind that this version does not know", many: "are of a kind that this version does not know"),
+            Self.say(
+                refused ?? 0, one: "found no room: other threads stood still in the middle of theirs",
+                many: "found no room: other threads stood still in the middle of theirs"),
+        ].compactMap(\.self)
+    }
+
+    private static func say(_ count: UInt64, _ noun: String = "breadcrumb", one: String, many: String) -> String? {
+        count == 0 ? nil : count == 1 ? "1 \(noun) \(one)" : "\(count) \(noun)s \(many)"
     }
 }
 

@@ -228,6 +228,8 @@ typedef struct lg_log_info {
     uint64_t overwritten_entries;
     /** whole entries of a kind that this version does not know: skipped */
     uint64_t unknown;
+    /** entries that found no room, because other writers stood still in the middle of theirs */
+    uint64_t refused;
 } lg_log_info;
 
 /** The verdict on a run. */

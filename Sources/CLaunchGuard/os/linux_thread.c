@@ -23,6 +23,17 @@ static size_t distance(const void *variable, const void *pointer)
     return a < b ? b - a : a - b;
 }
 
+bool lg__os_on_alternate_stack(uintptr_t *ret_low, uintptr_t *ret_high)
+{
+    stack_t stack;
+    *ret_low = *ret_high = 0;
+    if (lg__os_call(SYS_sigaltstack, 0, (long)(uintptr_t)&stack, 0, 0, 0, 0) != 0 || stack.ss_flags & SS_DISABLE)
+        return false;
+    *ret_low = (uintptr_t)stack.ss_sp;
+    *ret_high = *ret_low + stack.ss_size;
+    return stack.ss_flags & SS_ONSTACK;
+}
+
 static size_t variables_bytes; /* of a thread; 0: not known */
 
 bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes)

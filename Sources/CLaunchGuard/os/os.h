@@ -97,6 +97,10 @@ long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns
 /* Delete a timer; its signal may still be on its way. Handler. */
 void lg__os_timer_end(long timer);
 
+/* Whether the calling thread runs on its alternate stack, and where that is; 0 and 0: it has none.
+ * Handler. */
+bool lg__os_on_alternate_stack(uintptr_t *ret_low, uintptr_t *ret_high);
+
 /* ---- linux_thread.c: a thread that libc does not know ----
  *
  * Such a thread does not keep the process alive when the program's own threads have ended, and a

@@ -122,7 +122,7 @@ static bool begun(const uint8_t *cells, uint64_t mask, uint64_t sequence)
 static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t lane, lg_log_info *info)
 {
     const uint8_t *cells = lane_cells(reader, layout, lane);
-    struct { uint64_t head, after, entries; } of;
+    struct { uint64_t head, after, entries, refused; } of;
     static_assert(offsetof(struct lg__lane, entries) == 16, "the begin of a lane");
     memcpy(&of, cells - sizeof(struct lg__lane), sizeof of);
     const uint64_t head = of.head, count = layout->header.lane_cells, before = reader->log_count;
@@ -148,6 +148,7 @@ static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t l
     /* Each that was overwritten began in an overwritten cell. */
     uint64_t shown = reader->log_count - before + unknown, gone = of.entries > shown ? of.entries - shown : 0;
     info->unknown += unknown;
+    info->refused += of.refused;
     info->overwritten_bytes += overwritten * LG__CELL_BYTES;
     info->overwritten_entries += gone < overwritten ? gone : overwritten;
 }

@@ -157,9 +157,9 @@ static void verify_log(lg_reader *reader, struct check *check)
     uint64_t damaged = 0;
     for (uint64_t i = 0; i < log.entries; i++)
         damaged += lg_reader_log_entry(reader, i, &entry) != LG_OK || entry.damaged;
-    snprintf(detail, sizeof detail, "%llu entries, %llu torn and skipped, %llu of an unknown kind, %llu entries and %llu bytes overwritten",
-             (unsigned long long)log.entries, (unsigned long long)log.torn, (unsigned long long)log.unknown, (unsigned long long)log.overwritten_entries,
-             (unsigned long long)log.overwritten_bytes);
+    snprintf(detail, sizeof detail, "%llu entries, %llu torn and skipped, %llu of an unknown kind, %llu refused, %llu entries and %llu bytes overwritten",
+             (unsigned long long)log.entries, (unsigned long long)log.torn, (unsigned long long)log.unknown, (unsigned long long)log.refused,
+             (unsigned long long)log.overwritten_entries, (unsigned long long)log.overwritten_bytes);
     if (damaged)
         snprintf(detail, sizeof detail, "%llu entries, %llu of them with sizes that contradict each other", (unsigned long long)log.entries, (unsigned long long)damaged);
     report_block(check, "ring log", damaged ? LG_ERR_DAMAGED : LG_OK, detail);

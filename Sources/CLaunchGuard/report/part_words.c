@@ -226,6 +226,7 @@ static const struct lg__field log_fields[] = {
     FIELD(NUMBER, "overwrittenBytes", overwritten_bytes, "bytes", "Bytes that were written and overwritten since."),
     FIELD(NUMBER, "overwrittenEntries", overwritten_entries, "", "The number of entries in those bytes."),
     FIELD(NUMBER_IF, "unknown", unknown, "", "Whole entries of a kind that this version does not know."),
+    FIELD(NUMBER_IF, "refused", refused, "", "Entries that found no room, as other threads stood still in the middle of theirs."),
     LAST,
 };
 const struct lg__shape lg__shape_log = { "breadcrumbs", LG__SENTENCE("The ring log of a run."), log_fields };

@@ -390,9 +390,11 @@ struct lg__lane { /* followed by lane_cells × cell_bytes bytes */
     _Atomic int32_t tid;
     uint32_t reserved0;
     _Atomic uint64_t entries; /* ever committed */
-    uint8_t reserved[40];
+    _Atomic uint64_t refused; /* of lane 0: entries that found no room */
+    uint8_t reserved[32];
 };
 static_assert(offsetof(struct lg__lane, entries) == 16, "FORMAT.md, ring");
+static_assert(offsetof(struct lg__lane, refused) == 24, "FORMAT.md, ring");
 static_assert(sizeof(struct lg__lane) == 64, "FORMAT.md, ring");
 
 #define LG__ENTRY_TEXT 0u

@@ -20,7 +20,11 @@
  * A writer that was passed by a whole lap while it wrote, which it sees by `head` after its commit,
  * writes its entry once more: the first one has left the window that a reader looks at, and head
  * only grows. So an entry that returned is there or was overwritten by later ones, and is there
- * once. */
+ * once.
+ *
+ * A signal handler may jump out of the middle of an entry. The next entry of that thread from a
+ * caller of the left one gives back what that one held: the frame of a writer says whether it was
+ * left (ring_left.h). */
 #include "store/ring.h"
 
 #include <errno.h>
@@ -28,6 +32,7 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
+#include "store/ring_left.h"
 
 #define LANES_MAX 16u
 /* A lane has room for at least two of the longest entries: a stopped writer in a shared lane leaves
@@ -89,7 +94,7 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
         writer->quick = atomic_load_explicit(&lg__crc32c_by_cpu, memory_order_relaxed) ? bytes : 0;
         writer->clock = ring->clock;
     }
-    ring->writers->busy = 1;
+    ring->writers->busy = LG__RING_SHARED;
     lg__clock_init(ring->clock, header, state);
     header->crc = lg__crc32c(0, header, offsetof(struct lg__ring_header, crc));
 }
@@ -221,7 +226,8 @@ static bool claim_cells(const struct lg__ring *ring, uint64_t sequence, uint64_t
     return true;
 }
 
-static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
+static lg_status claim_and_put(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size,
+                               struct lg__ring_entry *own)
 {
     struct lg__lane *lane = ring->writers[0].lane;
     const uint64_t last = last_word(thread_id(), level, kind, size);
@@ -230,6 +236,8 @@ static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *r
     for (uint64_t left = 2 * ring->cell_count / cells + 8; left > 0; left--) {
         uint64_t sequence = atomic_fetch_add(&lane->head, cells);
         LG_FAULT_POINT("ring: reserved");
+        own->sequence = sequence;
+        atomic_signal_fence(memory_order_seq_cst);
         if (!claim_cells(ring, sequence, cells))
             continue;
         put_entry(ring->writers, sequence, bytes, size, last);
@@ -239,7 +247,29 @@ static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *r
             return LG_OK;
         }
     }
+    atomic_fetch_add_explicit(&lane->refused, 1, memory_order_relaxed);
     return LG_ERR_LIMIT;
+}
+
+/* The cells of an entry that was left. Those that it had not claimed, or had freed, stay. */
+static void give_back(const struct lg__ring_entry *left)
+{
+    for (uint64_t i = left->sequence; i < left->sequence + left->cells; i++) {
+        uint64_t busy = claim_of(i) | BUSY;
+        atomic_compare_exchange_strong(&left->ring->claims[i & (left->ring->cell_count - 1)], &busy, claim_of(i));
+    }
+}
+
+static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size,
+                                                        uintptr_t frame)
+{
+    struct lg__ring_entry left;
+    while (lg__ring_left_take(frame, &left))
+        give_back(&left);
+    struct lg__ring_entry *own = lg__ring_left_enter(ring, frame, cells_of(size));
+    lg_status status = claim_and_put(ring, level, kind, bytes, size, own);
+    lg__ring_left_leave();
+    return status;
 }
 
 /* ---- lanes of threads ---- */
@@ -303,17 +333,17 @@ static __attribute__((noinline)) lg_status put_and_leave(struct lg__ring_writer 
     return leave_lane(writer);
 }
 
-static __attribute__((noinline)) lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size);
+static __attribute__((noinline)) lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size,
+                                                         uintptr_t frame);
 
+/* `frame`: of the outermost function of this file. */
 static inline __attribute__((always_inline)) lg_status write_entry(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes,
-                                                                   size_t size)
+                                                                   size_t size, uintptr_t frame)
 {
     struct lg__ring_writer *writer = mine;
-    /* A longjmp out of the middle of an entry leaves the lane busy: the thread then goes on in the
-     * shared one. */
     if (writer->first != ring->writers || size > LG_LOG_TEXT_MAX || level > LEVEL_MAX || atomic_load_explicit(&writer->busy, memory_order_relaxed))
-        return write_unusual(ring, level, kind, bytes, size);
-    atomic_store_explicit(&writer->busy, 1, memory_order_relaxed);
+        return write_unusual(ring, level, kind, bytes, size, frame);
+    atomic_store_explicit(&writer->busy, frame, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     /* Head first: a death after it leaves an entry without its commit word, not old entries that
      * look torn. */
@@ -323,7 +353,7 @@ static inline __attribute__((always_inline)) lg_status write_entry(const struct 
     return put_quickly(writer, lane, sequence, bytes, size, last) ? leave_lane(writer) : put_and_leave(writer, sequence, bytes, size, last);
 }
 
-static lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
+static lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size, uintptr_t frame)
 {
     if (size > LG_LOG_TEXT_MAX) {
         size = LG_LOG_TEXT_MAX;
@@ -332,23 +362,27 @@ static lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsi
     level = level > LEVEL_MAX ? LEVEL_MAX : level;
     if (mine->first != ring->writers)
         find_lane(ring);
-    if (atomic_load_explicit(&mine->busy, memory_order_relaxed))
-        return write_shared(ring, level, kind, bytes, size);
-    return write_entry(ring, level, kind, bytes, size);
+    const uintptr_t busy = atomic_load_explicit(&mine->busy, memory_order_relaxed);
+    if (busy && !lg__ring_left_is(busy, frame))
+        return write_shared(ring, level, kind, bytes, size, frame);
+    atomic_store_explicit(&mine->busy, 0, memory_order_relaxed);
+    return write_entry(ring, level, kind, bytes, size, frame);
 }
+
+#define FRAME ((uintptr_t)__builtin_frame_address(0))
 
 lg_status lg__ring_text(const struct lg__ring *ring, unsigned level, const char *text, size_t size)
 {
-    return write_entry(ring, level, LG__ENTRY_TEXT, text, size);
+    return write_entry(ring, level, LG__ENTRY_TEXT, text, size, FRAME);
 }
 
 bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
 {
-    return write_unusual(ring, level, kind, bytes, size) == LG_OK;
+    return write_unusual(ring, level, kind, bytes, size, FRAME) == LG_OK;
 }
 
 bool lg__ring_note(const struct lg__ring *ring, unsigned level, const char *bytes, size_t size)
 {
     lg__outbox_put(ring->outbox, level, bytes, size);
-    return write_shared(ring, level, LG__ENTRY_TEXT, bytes, size < LG_LOG_TEXT_MAX ? size : LG_LOG_TEXT_MAX) == LG_OK;
+    return write_shared(ring, level, LG__ENTRY_TEXT, bytes, size < LG_LOG_TEXT_MAX ? size : LG_LOG_TEXT_MAX, FRAME) == LG_OK;
 }

@@ -17,15 +17,16 @@
 struct lg__ring_writer {
     /* upper half: number of claims; lower half: tid; 0: never claimed */
     _Atomic uint64_t word;
-    _Atomic uint32_t busy; /* its thread is in the middle of an entry; of lane 0: always */
-    int32_t tid;           /* as in `word`, for that thread */
+    /* the frame in which its thread is in the middle of an entry; 0: it is not */
+    _Atomic uintptr_t busy;
     struct lg__lane *lane;
     /* The same for all lanes of a ring: here, so that an entry needs this line alone. */
     const struct lg__ring_writer *first; /* of lane 0 */
     uint64_t mask;  /* bytes of the cells of a lane, less one */
     uint64_t quick; /* those bytes, where the CPU has an instruction for the checksum; else 0 */
     struct lg__clock *clock;
-    uint8_t padding[8]; /* a cache line each */
+    int32_t tid; /* as in `word`, for its thread */
+    uint8_t padding[4]; /* a cache line each */
 };
 
 /* The writer's own view. Sizes and addresses are kept here and never read back from the file, which

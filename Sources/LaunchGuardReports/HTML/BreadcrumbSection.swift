@@ -37,9 +37,7 @@ struct BreadcrumbSection {
                     $0.element("span", [:], endName.capitalizedFirst)
                 }
             }
-            let torn = all.torn > 0 ? "\(all.torn) more were not committed or are damaged" : nil
-            let unknown = all.unknown.map { "\($0) more are of a kind that this version does not know" }
-            $0.warnings([all.overwritten, torn, unknown].compactMap(\.self))
+            $0.warnings((all.overwritten.map { [$0] } ?? []) + all.losses)
         }
     }
 

@@ -21,7 +21,7 @@ extension Reader {
         let redaction = redaction()
         let result = Breadcrumbs(
             entries: [], torn: info.torn, overwrittenBytes: info.overwritten_bytes, overwrittenEntries: info.overwritten_entries,
-            unknown: info.unknown.nonZero)
+            unknown: info.unknown.nonZero, refused: info.refused.nonZero)
         var entry = lg_log_entry(), field = lg_log_field()
         for index in 0..<info.entries where unsafe lg_reader_log_entry(handle, index, &entry) == LG_OK {
             var breadcrumb = Breadcrumb(&entry, time: run.time(monotonic: entry.monotonic_ns))

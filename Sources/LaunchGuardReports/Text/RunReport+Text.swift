@@ -92,8 +92,7 @@ extension RunReport {
             entry.write(to: &writer)
         }
         if let overwritten = breadcrumbs.overwritten { writer.line("  \(overwritten)", .dim) }
-        if breadcrumbs.torn > 0 { writer.line("  \(breadcrumbs.torn) more were not committed or are damaged", .yellow) }
-        if let unknown = breadcrumbs.unknown { writer.line("  \(unknown) more are of a kind that this version does not know", .yellow) }
+        for loss in breadcrumbs.losses { writer.line("  \(loss)", .yellow) }
     }
 
     private func writeModules(to writer: inout TextWriter) {

@@ -68,11 +68,8 @@ struct LogCommand: ParsableCommand {
         if let overwritten = breadcrumbs.overwritten {
             Output.complain("\(path): \(overwritten)")
         }
-        if breadcrumbs.torn > 0 {
-            Output.complain("\(path): \(breadcrumbs.torn) breadcrumbs were not committed or are damaged")
-        }
-        if let unknown = breadcrumbs.unknown {
-            Output.complain("\(path): \(unknown) breadcrumbs are of a kind that this version does not know")
+        for loss in breadcrumbs.losses {
+            Output.complain("\(path): \(loss)")
         }
         if follow {
             news.begin(overwritten: breadcrumbs.overwrittenEntries)

@@ -29,7 +29,7 @@ import Testing
         #expect(log.status == 3)
         let inspect = try Tool.run(["inspect", path])
         #expect(inspect.status == 3 && inspect.output.contains("network: request failed  url=https://example.org code=503\n"))
-        #expect(inspect.output.contains("  2 more are of a kind that this version does not know\n"))
+        #expect(inspect.output.contains("  2 breadcrumbs are of a kind that this version does not know\n"))
     }
 
     @Test func theLogIsFilteredByCategory() throws {

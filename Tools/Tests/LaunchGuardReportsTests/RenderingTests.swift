@@ -112,7 +112,7 @@ import Testing
         #expect(lines.contains("  the handler crashed in the stage dwarf: SIGBUS in thread 4712 at 0x10"))
         #expect(lines.contains("  2026-01-31T12:00:00.300000001Z  warning   [4711] disk is slow"))
         #expect(lines.contains("  1400000000 ns  35        [4712] cut here …"))
-        #expect(lines.contains("  1 more were not committed or are damaged"))
+        #expect(lines.contains("  1 breadcrumb was not committed or is damaged"))
         #expect(lines.contains("  dwarf stack: incomplete: this part was not committed before the process ended"))
     }
 
