@@ -1,9 +1,9 @@
 /* Handles with generations. Slots lie in chunks that never move, each twice as large as the one
  * before, so that a reader needs no lock and waits for nobody.
  *
- * A slot's generation is odd while it has an object, and grows by one with each make and release: a
- * handle is valid as long as its generation is that of its slot. A released slot keeps its object,
- * which the unguarded operation gives. */
+ * A slot's generation is odd while it has an object, and only grows: a handle is valid as long as
+ * its generation is that of its slot. A released slot has the next generation and keeps its object,
+ * which the unguarded operation gives, until it is to have another one. */
 #include "launchguard/guard_handles.h"
 
 #include <stdatomic.h>
@@ -28,7 +28,7 @@ struct lg_handles {
     char name[LG_GUARD_FIELD_MAX + 1];
 };
 
-uint32_t lg__handles_oldest = UINT32_MAX - 2;
+uint32_t lg__handles_oldest = UINT32_MAX - 6;
 
 /* ---- slots ---- */
 
@@ -117,7 +117,9 @@ static void *claim(const lg_handles *handles, lg_handle handle, bool is_release,
     const struct slot *slot = slot_at(handles, (uint32_t)handle);
     if (lg_guard_claim(LG_GUARD_HANDLE, site, text, fields, 2) || !slot)
         return NULL;
-    return atomic_load(&slot->object);
+    /* never another object */
+    void *object = atomic_load(&slot->object);
+    return atomic_load(&slot->generation) == (uint32_t)(handle >> 32) + 1 ? object : NULL;
 }
 
 /* ---- the interface ---- */
@@ -154,11 +156,13 @@ lg_status lg_handles_make(lg_handles *handles, void *object, lg_handle *ret_hand
             return status;
     }
     struct slot *slot = slot_at(handles, index);
-    /* The object first: a reader that sees it, with an older generation in hand, finds that
-     * another one stands there now. */
+    uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed);
+    /* The released object is gone before the new one is there: a reader that sees the new one, with
+     * an older generation in hand, finds that another generation stands there. */
+    if (generation)
+        atomic_store_explicit(&slot->generation, generation += 2, memory_order_release);
     atomic_store_explicit(&slot->object, object, memory_order_release);
-    const uint32_t generation = atomic_load_explicit(&slot->generation, memory_order_relaxed) + 1;
-    atomic_store_explicit(&slot->generation, generation, memory_order_release);
+    atomic_store_explicit(&slot->generation, ++generation, memory_order_release);
     *ret_handle = (uint64_t)generation << 32 | index;
     return LG_OK;
 }

@@ -15,8 +15,9 @@
  *
  *  The class is LG_GUARD_HANDLE. The use of a handle after its release, a second release, and a
  *  number that is no handle of the table are faults. A fault that is survived gives NULL. In all
- *  other cases the handle acts like a plain pointer: the call gives the object that the slot last
- *  held, freed or not, and a second release gives that object again, to be freed twice.
+ *  other cases, a spent budget among them, the handle acts like a plain pointer: the call gives its
+ *  object, freed or not, and a second release gives that object again, to be freed twice. It never
+ *  gives another object: where the slot has one, the call gives NULL.
  *
  *  The table keeps no freed memory: that would cost memory without bound, replace the allocator of
  *  the program, and fight AddressSanitizer, which does it better. So a pointer that
