@@ -154,6 +154,7 @@ lg_status lg_guard_fill(void *handle, const lg_guard_row *rows, size_t count, co
     if (lg__hook_refresh() != LG_OK)
         return LG_ERR_SYSTEM;
     lg__stub_open(target_of);
+    lg__hook_entries(lg__stub_entry(0), lg__stub_entry(LG__STUBS));
     status = fill_rows(handle, rows, count, false);
     return status == LG_OK ? fill_rows(handle, rows, count, true) : status;
 }

@@ -120,6 +120,8 @@ bool lg__chance_claim(int signal, siginfo_t *info, void *ucontext);
 
 /* True: the call returns 0. Handler. */
 bool lg__null_call_claim(int signal, const siginfo_t *info, void *ucontext);
+/* Code that goes on at 0 where it is called through NULL. */
+void lg__null_call_entries(uint64_t begin, uint64_t end);
 
 /* ---- stack.c ---- */
 

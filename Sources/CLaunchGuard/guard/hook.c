@@ -37,6 +37,11 @@ lg_status lg__hook_refresh(void)
     return lg__ranges_refresh();
 }
 
+void lg__hook_entries(const void *begin, const void *end)
+{
+    lg__null_call_entries((uint64_t)(uintptr_t)begin, (uint64_t)(uintptr_t)end);
+}
+
 const void *lg__hook_zero(void)
 {
     return (const void *)(uintptr_t)lg__arch_return_zero;

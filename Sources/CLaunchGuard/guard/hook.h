@@ -24,6 +24,9 @@ LG_API bool lg__hook_confinement_options(lg_confinement_options *own, const lg_c
 LG_API int lg__hook_survives(lg_guard_class guard_class, const void *site);
 /* The modules of today for the lists of places where guards hold. LG_OK or LG_ERR_SYSTEM. */
 LG_API lg_status lg__hook_refresh(void);
+/* The entries that stand for functions begin here, and end before `end`: one that goes on at 0 was
+ * called through NULL. */
+LG_API void lg__hook_entries(const void *begin, const void *end);
 /* A function that returns 0, NULL, 0.0. */
 LG_API const void *lg__hook_zero(void);
 

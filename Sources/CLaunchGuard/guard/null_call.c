@@ -1,4 +1,7 @@
 /* Calls through NULL: such a call returns 0. */
+#include <stdatomic.h>
+#include <string.h>
+
 #include "guard/guard.h"
 #include "os/os.h"
 
@@ -7,20 +10,69 @@ static __attribute__((no_sanitize("address", "thread"))) uint64_t word_at(uint64
     return sp & 7 || lg__os_readable(sp) != 1 ? 0 : *(const uint64_t *)(uintptr_t)sp;
 }
 
-/* Where the function that was to begin at 0 would return to; 0: it cannot be read. */
-static uint64_t caller_of(const void *ucontext, uint64_t sp)
+static bool are_readable(uint64_t address, size_t size)
 {
-    uint64_t registers[LG__REGISTERS_MAX];
-    lg__arch_registers(ucontext, registers);
-    lg__arch_return_to_caller(registers, word_at(sp));
-    return lg__arch_code_address(registers[lg__arch_pc]);
+    for (uint64_t word = address & ~UINT64_C(7); word < address + size; word += sizeof(uint64_t))
+        if (lg__os_readable(word) != 1)
+            return false;
+    return true;
 }
 
-static bool is_call(uint64_t next)
+static __attribute__((no_sanitize("address", "thread"))) void read_bytes(uint64_t address, uint8_t *ret_bytes, size_t size)
 {
-    const uint8_t *before = (const uint8_t *)(uintptr_t)(next - LG__ARCH_CALL_BYTES);
-    const uint64_t first = (next - LG__ARCH_CALL_BYTES) & ~UINT64_C(7), last = (next - 1) & ~UINT64_C(7);
-    return lg__os_readable(first) == 1 && lg__os_readable(last) == 1 && lg__arch_follows_call(before);
+    const volatile uint8_t *bytes = (const uint8_t *)(uintptr_t)address;
+    for (size_t i = 0; i < size; i++)
+        ret_bytes[i] = bytes[i];
+}
+
+static _Atomic uint64_t entries_begin, entries_end;
+
+void lg__null_call_entries(uint64_t begin, uint64_t end)
+{
+    atomic_store(&entries_begin, begin);
+    atomic_store(&entries_end, end);
+}
+
+static bool is_null(uint64_t function)
+{
+    return function == 0 || (function >= atomic_load(&entries_begin) && function < atomic_load(&entries_end));
+}
+
+/* That call or jump went to 0. */
+static bool goes_to_null(const struct lg__arch_callee *callee, const uint64_t registers[LG__REGISTERS_MAX])
+{
+    uint8_t code[LG__ARCH_STUB_BYTES];
+    uint64_t function;
+    struct lg__arch_callee next;
+    switch (callee->through) {
+    case LG__CALLEE_VALUE: return is_null(callee->value);
+    case LG__CALLEE_SLOT:
+        if (!are_readable(callee->value, sizeof(uint64_t)))
+            return false;
+        read_bytes(callee->value, (uint8_t *)&function, sizeof function);
+        return is_null(function);
+    default: break;
+    }
+    if (!are_readable(callee->value, sizeof code))
+        return false;
+    read_bytes(callee->value, code, sizeof code);
+    return lg__arch_jumps_at(code, callee->value, registers, &next) && next.through != LG__CALLEE_CODE && goes_to_null(&next, registers);
+}
+
+/* Before `next` is a call that went to 0. A smashed stack may "return" to 0, and have any return
+ * address at sp: the call before that one went to the function that has just returned. */
+static bool follows_null_call(uint64_t next, const uint64_t registers[LG__REGISTERS_MAX])
+{
+    uint8_t before[LG__ARCH_CALL_BYTES];
+    struct lg__arch_callee callees[LG__ARCH_CALLEES];
+    if (!are_readable(next - sizeof before, sizeof before))
+        return false;
+    read_bytes(next - sizeof before, before, sizeof before);
+    const size_t count = lg__arch_calls_before(before, next, registers, callees);
+    for (size_t i = 0; i < count; i++)
+        if (goes_to_null(&callees[i], registers))
+            return true;
+    return false;
 }
 
 bool lg__null_call_claim(int signal, const siginfo_t *info, void *ucontext)
@@ -31,9 +83,13 @@ bool lg__null_call_claim(int signal, const siginfo_t *info, void *ucontext)
     lg__arch_fault(ucontext, &fault);
     if (fault.pc != 0 || (fault.access != LG__ACCESS_FETCH && fault.access != LG__ACCESS_UNKNOWN))
         return false;
-    const uint64_t caller = caller_of(ucontext, fault.sp);
-    /* first ask whether guards hold there: then the address is code, and can be read */
-    if (!caller || !lg__ranges_hold(LG_GUARD_NULL_CALL, caller) || !is_call(caller))
+    uint64_t at_fault[LG__REGISTERS_MAX], returned[LG__REGISTERS_MAX];
+    lg__arch_registers(ucontext, at_fault);
+    memcpy(returned, at_fault, sizeof returned);
+    lg__arch_return_to_caller(returned, word_at(fault.sp));
+    const uint64_t caller = lg__arch_code_address(returned[lg__arch_pc]);
+    /* first ask whether guards hold there: then the address is code */
+    if (!caller || !lg__ranges_hold(LG_GUARD_NULL_CALL, caller) || !follows_null_call(caller, at_fault))
         return false;
     const struct lg__guard_fault null_call = {
         .guard_class = LG_GUARD_NULL_CALL,

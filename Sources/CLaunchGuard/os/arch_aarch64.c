@@ -187,13 +187,43 @@ bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_
     return machine->pc == (uintptr_t)lg__arch_copy_first || machine->pc == (uintptr_t)lg__arch_copy_load || machine->pc == (uintptr_t)lg__arch_copy_last;
 }
 
-bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])
+size_t lg__arch_calls_before(const uint8_t before[LG__ARCH_CALL_BYTES], uint64_t next, const uint64_t registers[LG__REGISTERS_MAX],
+                             struct lg__arch_callee ret_callees[LG__ARCH_CALLEES])
 {
     uint32_t code;
     memcpy(&code, before + LG__ARCH_CALL_BYTES - sizeof code, sizeof code);
-    /* bl; blr; blraaz and blrabz; blraa and blrab. */
-    return (code & 0xfc000000) == 0x94000000 || (code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfffff81f) == 0xd63f081f ||
-           (code & 0xfffff800) == 0xd73f0800;
+    const uint32_t number = code >> 5 & 31;
+    if ((code & 0xfc000000) == 0x94000000) { /* bl */
+        const int64_t distance = (int64_t)((uint64_t)code << 38) >> 36;
+        ret_callees[0] = (struct lg__arch_callee){ LG__CALLEE_CODE, next - sizeof code + (uint64_t)distance };
+        return 1;
+    }
+    /* blr; blraaz and blrabz; blraa and blrab. The call overwrites x30. */
+    const bool indirect = (code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfffff81f) == 0xd63f081f || (code & 0xfffff800) == 0xd73f0800;
+    if (!indirect || number == 31)
+        return 0;
+    ret_callees[0] = (struct lg__arch_callee){ LG__CALLEE_VALUE, lg__arch_code_address(registers[number]) };
+    return 1;
+}
+
+bool lg__arch_jumps_at(const uint8_t code[LG__ARCH_STUB_BYTES], uint64_t address, const uint64_t registers[LG__REGISTERS_MAX],
+                       struct lg__arch_callee *ret_callee)
+{
+    (void)address;
+    /* br, at the begin, after bti, or as the stub does: adrp, ldr, add, br */
+    for (size_t at = 0; at < LG__ARCH_STUB_BYTES; at += sizeof(uint32_t)) {
+        uint32_t instruction;
+        memcpy(&instruction, code + at, sizeof instruction);
+        const bool prepares = instruction == 0xd503245f || (instruction & 0x9f00001f) == 0x90000010 || (instruction & 0xffc003ff) == 0xf9400211 ||
+                              (instruction & 0xff8003ff) == 0x91000210;
+        if ((instruction & 0xfffffc1f) == 0xd61f0000 && (instruction >> 5 & 31) < 31) {
+            *ret_callee = (struct lg__arch_callee){ LG__CALLEE_VALUE, lg__arch_code_address(registers[instruction >> 5 & 31]) };
+            return true;
+        }
+        if (!prepares)
+            return false;
+    }
+    return false;
 }
 
 /* The registers that a function preserves (AAPCS64, 6.1): x19…x30, sp, the low halves of v8…v15. */

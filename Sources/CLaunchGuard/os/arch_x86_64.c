@@ -251,19 +251,82 @@ static size_t indirect_call_bytes(const uint8_t *call)
     return 2u + has_sib + (has_word ? 4u : mod == 1 ? 1u : 0u);
 }
 
-bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])
+#define SP_COLUMN 7u
+#define REX_B 1u
+#define REX_X 2u
+
+/* The operand of an indirect call or jump, from FF on, that ends at `next`. `sp`: before it. */
+static struct lg__arch_callee operand(const uint8_t *code, unsigned rex, uint64_t next, const uint64_t registers[LG__REGISTERS_MAX], uint64_t sp)
 {
-    /* call rel32 is E8 and 4 bytes; an indirect call is FF, a ModRM byte with 2 in its middle, and
-     * 0, 1, 2, 4 or 5 more. Prefixes come before. */
+    /* columns of the registers by their number in an instruction */
+    static const uint8_t columns[] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+    const unsigned mod = code[1] >> 6, rm = code[1] & 7, high = rex & REX_B ? 8 : 0;
+    const bool has_sib = mod != 3 && rm == 4;
+    const unsigned base = (has_sib ? code[2] & 7 : rm) + high, index = (code[2] >> 3 & 7) + (rex & REX_X ? 8 : 0);
+    const uint8_t *end = code + indirect_call_bytes(code);
+    int32_t distance = 0;
+    if (mod == 3)
+        return (struct lg__arch_callee){ LG__CALLEE_VALUE, registers[columns[base]] };
+    const bool no_base = mod == 0 && (base & 7) == 5;
+    if (mod == 2 || no_base)
+        memcpy(&distance, end - 4, sizeof distance);
+    else if (mod == 1)
+        distance = (int8_t)end[-1];
+    uint64_t address = (uint64_t)(int64_t)distance;
+    if (!no_base)
+        address += base == 4 ? sp : registers[columns[base]];
+    else if (!has_sib)
+        address += next;
+    if (has_sib && index != 4)
+        address += registers[columns[index]] << (code[2] >> 6);
+    return (struct lg__arch_callee){ LG__CALLEE_SLOT, address };
+}
+
+static bool is_indirect(const uint8_t *code, unsigned extension)
+{
+    return code[0] == 0xff && (code[1] >> 3 & 7) == extension;
+}
+#define CALLS 2u /* extensions of the opcode: Intel SDM volume 2, table A-6 */
+#define JUMPS 4u
+
+size_t lg__arch_calls_before(const uint8_t before[LG__ARCH_CALL_BYTES], uint64_t next, const uint64_t registers[LG__REGISTERS_MAX],
+                             struct lg__arch_callee ret_callees[LG__ARCH_CALLEES])
+{
+    /* call rel32 is E8 and 4 bytes; an indirect call is FF, a ModRM byte, and 0, 1, 2, 4 or 5 more.
+     * A REX prefix may come before. */
     static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
-    if (before[LG__ARCH_CALL_BYTES - 5] == 0xe8)
-        return true;
-    for (size_t i = 0; i < sizeof lengths; i++) {
-        const uint8_t *call = before + LG__ARCH_CALL_BYTES - lengths[i];
-        if (call[0] == 0xff && (call[1] & 0x38) == 0x10 && indirect_call_bytes(call) == lengths[i])
-            return true;
+    const uint8_t *end = before + LG__ARCH_CALL_BYTES;
+    const uint64_t sp = registers[SP_COLUMN] + sizeof(uint64_t); /* the return address was pushed */
+    size_t count = 0;
+    if (end[-5] == 0xe8) {
+        int32_t distance;
+        memcpy(&distance, end - 4, sizeof distance);
+        ret_callees[count++] = (struct lg__arch_callee){ LG__CALLEE_CODE, next + (uint64_t)(int64_t)distance };
     }
-    return false;
+    for (size_t i = 0; i < sizeof lengths; i++) {
+        const uint8_t *code = end - lengths[i];
+        if (!is_indirect(code, CALLS) || indirect_call_bytes(code) != lengths[i])
+            continue;
+        ret_callees[count++] = operand(code, 0, next, registers, sp);
+        if ((code[-1] & 0xf0) == 0x40)
+            ret_callees[count++] = operand(code, code[-1], next, registers, sp);
+    }
+    return count;
+}
+
+bool lg__arch_jumps_at(const uint8_t code[LG__ARCH_STUB_BYTES], uint64_t address, const uint64_t registers[LG__REGISTERS_MAX],
+                       struct lg__arch_callee *ret_callee)
+{
+    static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+    const uint8_t *at = code;
+    if (memcmp(at, endbr64, sizeof endbr64) == 0)
+        at += sizeof endbr64;
+    at += *at == 0xf2; /* bnd */
+    const unsigned rex = (*at & 0xf0) == 0x40 ? *at++ : 0;
+    if (!is_indirect(at, JUMPS))
+        return false;
+    *ret_callee = operand(at, rex, address + (uint64_t)(at - code) + indirect_call_bytes(at), registers, registers[SP_COLUMN]);
+    return true;
 }
 
 /* The registers that a function preserves (System V ABI for AMD64, figure 3.4), sp and the return

@@ -407,9 +407,29 @@ void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t w
 
 /* The address of code in a return address, without the CPU's signature. Handler. */
 uint64_t lg__arch_code_address(uint64_t word);
-/* Whether the bytes before an address can be a call. Handler. */
+/* What a call or a jump goes through: a register with that value, the word at that address, or code
+ * at that address. */
+struct lg__arch_callee {
+    enum { LG__CALLEE_VALUE, LG__CALLEE_SLOT, LG__CALLEE_CODE } through;
+    uint64_t value;
+};
+/* The calls that the bytes before `next` can be, where the registers are as the call left them:
+ * instructions have no fixed begin. Returns their number. Handler. */
 #define LG__ARCH_CALL_BYTES 8u
-bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
+#define LG__ARCH_CALLEES 12u
+size_t lg__arch_calls_before(const uint8_t before[LG__ARCH_CALL_BYTES], uint64_t next, const uint64_t registers[LG__REGISTERS_MAX],
+                             struct lg__arch_callee ret_callees[LG__ARCH_CALLEES]);
+static inline bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])
+{
+    static const uint64_t registers[LG__REGISTERS_MAX];
+    struct lg__arch_callee callees[LG__ARCH_CALLEES];
+    return lg__arch_calls_before(before, 0, registers, callees) > 0;
+}
+/* The indirect jump that a function begins with, as the stub of a function in another module does.
+ * Handler. */
+#define LG__ARCH_STUB_BYTES 24u
+bool lg__arch_jumps_at(const uint8_t code[LG__ARCH_STUB_BYTES], uint64_t address, const uint64_t registers[LG__REGISTERS_MAX],
+                       struct lg__arch_callee *ret_callee);
 
 /* Copy. Returns how many bytes are left: 0, unless a handler let the copy go on at
  * lg__arch_copy_left. The places do not overlap. `site` is for the handler. */

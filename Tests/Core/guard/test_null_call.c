@@ -271,6 +271,33 @@ static void keep_registers(void *argument)
     require(kept[5] < 16); /* the stack pointer is back, but for the alignment */
 }
 
+/* Through each kind of operand: r8 and above, slots by base, index, stack and address. */
+static void *const null_slots[4];
+static void call_forms(void *argument)
+{
+    long sum = 0, result;
+    (void)argument;
+    survive();
+#define FORM(code)                                                                                                                      \
+    __asm__ volatile("movq %%rsp, %%rbx\n andq $-16, %%rsp\n pushq $0\n pushq $0\n movl $1, %%eax\n xorl %%r13d, %%r13d\n movl $2, %%r14d\n" \
+                     code "\n movq %%rbx, %%rsp"                                                                                       \
+                     : "=&a"(result) : "D"(null_slots) : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r13", "r14", "memory", "cc"); \
+    sum += result + 1
+    FORM("call *%%r13");
+    FORM("call *(%%rdi)");
+    FORM("call *8(%%rdi)");
+    FORM("movq %%rdi, %%r13\n call *8(%%r13)");
+    FORM("call *(%%rdi, %%r14, 8)");
+    FORM("call *8(%%rsp)");
+    FORM("call *null_word(%%rip)");
+    FORM("call jump_to_null_word");
+#undef FORM
+    require(sum == 8);
+}
+__asm__(".data\n.balign 8\nnull_word: .quad 0\n"
+        ".text\n.type jump_to_null_word, @function\njump_to_null_word:\n    endbr64\n    jmpq *null_word(%rip)\n"
+        ".size jump_to_null_word, . - jump_to_null_word\n");
+
 __asm__(".text\n.type jump_to, @function\njump_to:\n    jmpq *%rdi\n.size jump_to, . - jump_to\n");
 #elif defined(__aarch64__)
 __asm__(".text\n.type jump_to, %function\njump_to:\n    br x0\n.size jump_to, . - jump_to\n");
@@ -289,7 +316,7 @@ static void test_results(void **state)
     static void (*const bodies[])(void *) = {
         take_zeros, call_by_tail,
 #if defined(__x86_64__)
-        keep_registers,
+        keep_registers, call_forms,
 #endif
     };
     (void)state;
@@ -343,6 +370,23 @@ static void return_beside_call(void)
 {
     __asm__ volatile("pushq %0\n pushq $0\n ret" : : "r"((const uint8_t *)(uintptr_t)call + 1));
 }
+/* The same, where a call is before that address: only the caller's frame is nothing. */
+static void return_to_null_called(void)
+{
+    __asm__ volatile("call 1f\n jmp 2f\n 1: xorl %%eax, %%eax\n pushq $0\n ret\n 2:\n" : : : "rax", "memory");
+}
+
+static void return_to_null_called_by_register(void)
+{
+    __asm__ volatile("leaq 1f(%%rip), %%r12\n call *%%r12\n jmp 2f\n 1: xorl %%eax, %%eax\n pushq $0\n ret\n 2:\n" : : : "rax", "r12", "memory");
+}
+
+static void *slot;
+static void return_to_null_called_by_slot(void)
+{
+    __asm__ volatile("leaq 1f(%%rip), %%rax\n movq %%rax, %0\n call *%0\n jmp 2f\n 1: xorl %%eax, %%eax\n pushq $0\n ret\n 2:\n"
+                     : "=m"(slot) : : "rax", "memory");
+}
 #endif
 
 struct large {
@@ -379,6 +423,9 @@ static const struct bug {
     { "call of an address that no CPU has", call_place, UINT64_C(0x4141414141414141), SIGSEGV, false },
     { "return to NULL", return_to_null, 0, SIGSEGV, true },
     { "return to NULL beside a call", return_beside_call, 0, SIGSEGV, true },
+    { "return to NULL below a call", return_to_null_called, 0, SIGSEGV, true },
+    { "return to NULL below a call by register", return_to_null_called_by_register, 0, SIGSEGV, true },
+    { "return to NULL below a call by slot", return_to_null_called_by_slot, 0, SIGSEGV, true },
 #endif
     { "abort", abort, 0, SIGABRT, false },
 };
