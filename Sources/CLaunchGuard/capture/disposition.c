@@ -50,7 +50,7 @@ static bool is_fault(int signal)
 /* A function of ThreadSanitizer's runtime, which puts a handler of its own before each. */
 extern void __tsan_init(void) __attribute__((weak));
 
-static void check_handler(int signal)
+void lg__disposition_check(int signal)
 {
     struct lg__os_disposition now = lg__os_signal_now(signal);
     LG_FAULT_POINT("disposition: looked");
@@ -111,7 +111,7 @@ void lg__capture_check(bool thread_too)
     if (!lg__fixed_unforked() || lg__fixed.options.none)
         return;
     for (const int *signal = lg__install_signals; *signal; signal++)
-        check_handler(*signal);
+        lg__disposition_check(*signal);
     if (thread_too) {
         lg__disposition_check_thread();
         check_altstack();

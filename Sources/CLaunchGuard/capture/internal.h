@@ -213,6 +213,8 @@ void lg__install_again(int signal);
 /* At the entry of a handler: true when other code took SA_SIGINFO from the handler, so that `info`
  * means nothing. */
 bool lg__disposition_lost_siginfo(int signal);
+/* The action of a signal may have changed: mend or note a loss. */
+void lg__disposition_check(int signal);
 /* A thread begins, or registers itself: check whether it blocks a signal that it must not block. */
 void lg__disposition_check_thread(void);
 

@@ -68,8 +68,12 @@ static int in_child(int signal, const struct sigaction *to, struct sigaction *re
 
 EXPORT int sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before)
 {
-    if (!is_taken(signal))
-        return lg__libc_sigaction(signal, to, ret_before);
+    if (!is_taken(signal)) {
+        const int result = lg__libc_sigaction(signal, to, ret_before);
+        if (to && signal > 0 && signal <= SIGSYS && lg__fixed.installed[signal] && lg__fixed_unforked())
+            lg__disposition_check(signal); /* signal() puts a handler back without its flags */
+        return result;
+    }
     return lg__fixed_unforked() ? change(signal, to, ret_before) : in_child(signal, to, ret_before);
 }
 

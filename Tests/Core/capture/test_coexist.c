@@ -3,6 +3,7 @@
 #include "harness.h"
 #include "wild.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,26 +30,41 @@ static void save_and_restore(int number)
     signal(number, signal(number, SIG_IGN));
 }
 
-enum { WITHOUT_HEARTBEAT, WITH_HEARTBEAT };
+enum { AT_ONCE, BY_LIBC, WITH_HEARTBEAT, HOWS };
+
+/* As a program does whose sigaction() is not that of LaunchGuard, which is linked statically. */
+static void save_and_restore_quietly(int number)
+{
+    int (*of_libc)(int, const struct sigaction *, struct sigaction *) = dlsym(dlopen("libc.so.6", RTLD_LAZY), "sigaction");
+    struct sigaction ours;
+    of_libc(number, NULL, &ours);
+    ours.sa_flags &= ~(SA_SIGINFO | SA_ONSTACK);
+    of_libc(number, &ours, NULL);
+}
+
+static bool has_flags(void)
+{
+    struct sigaction now;
+    sigaction(SIGSEGV, NULL, &now);
+    return (now.sa_flags & (SA_SIGINFO | SA_ONSTACK)) == (SA_SIGINFO | SA_ONSTACK);
+}
 
 static void body_lost_flags(void *argument)
 {
+    const uintptr_t how = (uintptr_t)argument;
     lg_session *session = start_session();
-    save_and_restore(SIGSEGV);
-    if (argument) {
-        struct sigaction now;
+    (how == AT_ONCE ? save_and_restore : save_and_restore_quietly)(SIGSEGV);
+    if (how == WITH_HEARTBEAT)
         lg_heartbeat(session);
-        sigaction(SIGSEGV, NULL, &now);
-        if ((now.sa_flags & (SA_SIGINFO | SA_ONSTACK)) != (SA_SIGINFO | SA_ONSTACK))
-            _exit(91);
-    }
+    if (has_flags() != (how != BY_LIBC))
+        _exit(91);
     fault();
 }
 
 static void test_lost_flags(void **state)
 {
     (void)state;
-    for (uintptr_t how = WITHOUT_HEARTBEAT; how <= WITH_HEARTBEAT; how++) {
+    for (uintptr_t how = AT_ONCE; how < HOWS; how++) {
         state_make();
         expect_signal(body_lost_flags, (void *)how, SIGSEGV);
         lg_reader *reader = newest_run();
@@ -58,7 +74,7 @@ static void test_lost_flags(void **state)
         assert_int_equal(crash.has_address, 1);
         assert_int_equal(crash.address, 0x18);
         assert_int_equal(crash.siginfo_lost, 0);
-        assert_int_equal(log_says(reader, "SIGSEGV lost SA_SIGINFO"), how == WITH_HEARTBEAT);
+        assert_int_equal(log_says(reader, "SIGSEGV lost SA_SIGINFO"), how != BY_LIBC);
         lg_reader_close(reader);
     }
 }
@@ -67,7 +83,7 @@ static void body_lost_flags_abort(void *argument)
 {
     (void)argument;
     start_session();
-    save_and_restore(SIGABRT);
+    save_and_restore_quietly(SIGABRT);
     abort();
 }
 
@@ -207,6 +223,24 @@ static int overflow(int depth)
     volatile char space[256];
     space[0] = (char)depth;
     return zero ? 0 : overflow(depth + 1) + space[0];
+}
+
+/* The flag of the alternate stack is back, before a later overflow needs it. */
+static void body_overflow_after_restore(void *argument)
+{
+    (void)argument;
+    start_session();
+    save_and_restore(SIGSEGV);
+    overflow(0);
+}
+
+static void test_overflow_after_restore(void **state)
+{
+    (void)state;
+    expect_signal(body_overflow_after_restore, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_STACK_OVERFLOW);
+    lg_reader_close(reader);
 }
 
 enum { FOREIGN_LARGE, FOREIGN_SMALL, GONE };
@@ -786,7 +820,7 @@ static void test_earlier_handler_hangs_for_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_lost_flags),  WITH_STATE(test_lost_flags_of_a_sent_signal),
+        WITH_STATE(test_lost_flags), WITH_STATE(test_overflow_after_restore),  WITH_STATE(test_lost_flags_of_a_sent_signal),
         WITH_STATE(test_replaced),    WITH_STATE(test_finish_notices),
         WITH_STATE(test_blocked),     WITH_STATE(test_replaced_and_chained),
         WITH_STATE(test_altstacks),   WITH_STATE(test_small_altstack_noticed),
