@@ -299,6 +299,11 @@ lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_mod
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_modules_omitted(lg_reader *reader, uint32_t *ret_count)
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_annotation(lg_reader *reader, uint32_t index, lg_annotation *ret_annotation)
 {
     return LG_ERR_ARGUMENT;

@@ -49,7 +49,7 @@ typedef struct lg_run_info {
     char boot_id[37];         /**< of the kernel, text form */
     char app_id[64];
     char app_version[64];
-    char executable[256];     /**< path; cut when longer */
+    char executable[256];     /**< path; of a longer one "…" and its end */
     char build_id[65];        /**< of the executable, lower-case hex; "" when it has none */
     uint64_t ordinal;         /**< number of the run in its state directory, from 1 */
     uint64_t wall_ns;         /**< start: nanoseconds since 1970, CLOCK_REALTIME */
@@ -176,7 +176,7 @@ typedef struct lg_module {
     uint64_t start, end;      /**< addresses covered by its segments */
     uint64_t bias;            /**< address minus file address */
     char build_id[65];        /**< lower-case hex; "" when it has none */
-    char path[1024];
+    char path[1024];          /**< of a longer one "…" and its end */
 } lg_module;
 
 /** One annotation. */
@@ -332,6 +332,17 @@ LG_API lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *re
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module);
+
+/** The number of loaded modules that had no room in the file. The executable and the modules in
+ *  which frames of the crash, of a snapshot or of a guard event lie had it first.
+ *
+ *  @return as lg_reader_module().
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: as lg_reader_module().
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_modules_omitted(lg_reader *reader, uint32_t *ret_count);
 
 /** The annotation in one place, in no particular order. Key and value were there together at one
  *  moment. A redacted key never changes its place. The value of a redacted key is returned, too: an

@@ -284,9 +284,9 @@ struct lg__module_table {
     uint32_t generation;     /* the larger of the two whole tables counts */
     uint32_t count;
     uint32_t text_size;
-    /* CRC-32C of generation, count, text_size, the used entries, the used text, in this order */
-    uint32_t crc;
     uint32_t omitted; /* modules that did not fit */
+    /* CRC-32C of generation to omitted, the used entries, the used text, in this order */
+    uint32_t crc;
     uint64_t reserved;
     struct lg__module_entry entries[LG__MODULES_MAX];
     char text[LG__MODULES_TEXT_BYTES];
