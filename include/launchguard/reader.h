@@ -344,6 +344,20 @@ LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *
  */
 LG_API lg_status lg_reader_modules_omitted(lg_reader *reader, uint32_t *ret_count);
 
+/** Whether code is none of the program's own: of libc, of the runtimes and standard libraries of
+ *  C++, Swift and Rust, also linked statically, or of LaunchGuard. Headlines, the place of a run and
+ *  its fingerprint pass such code over.
+ *
+ *  @param module    path or name of the module's file; NULL: not known.
+ *  @param function  its name, best that of the linker; NULL: not known.
+ *  @param file      its source file; NULL: not known.
+ *  @return 1: one of the three says so; 0: none does.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API int lg_code_is_common(const char *module, const char *function, const char *file);
+
 /** The annotation in one place, in no particular order. Key and value were there together at one
  *  moment. A redacted key never changes its place. The value of a redacted key is returned, too: an
  *  exporter must drop it.

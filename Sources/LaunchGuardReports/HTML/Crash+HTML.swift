@@ -126,12 +126,14 @@ extension Frame {
     /// One item for each function at the address.
     func write(to page: inout HTMLWriter, mark: String, _ own: OwnCode) {
         let names = symbols?.map(\.name) ?? []
+        let common = symbols?.map(\.isCommon) ?? []
         let isOwn = own.isOwn(self)
         for (index, description) in descriptions.enumerated() {
             let words = description.dropFirst("in ".count)
             let name = names.indices.contains(index) ? names[index] : words.prefix { $0 != " " }.description
             let short = name.functionInShort
-            page.element("li", isOwn ? ["class": "own"] : [:]) {
+            let isCommon = common.indices.contains(index) && common[index]
+            page.element("li", isOwn && !isCommon ? ["class": "own"] : [:]) {
                 $0.element("span", [:], mark)
                 $0.element("code", [:], "\(address)")
                 $0.element("p") {

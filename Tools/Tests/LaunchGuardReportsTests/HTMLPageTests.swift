@@ -34,7 +34,7 @@ import Testing
                 "modules-title", "problems", "problems-title",
             ])
         #expect(text.contains(#"<h1><span class="end bad">crashed</span><span class="hidden">: </span><span class="cause">SIGSEGV"#))
-        #expect(text.contains(#"<li class="own"><span>#0</span><code>0x00005581c61b6581</code><p><b>Notes.open()</b> + 129 at Sources/App/Notes.swift:42</p></li>"#))
+        #expect(text.contains(#"<li class="own"><span>#0</span><code>0x00005581c61b6581</code><p><b>Notes.open()</b> + 129 at Sources/App/Notes.swift:42 of notes</p></li>"#))
         #expect(text.contains("… 90 frames are not stored …"))
         #expect(text.contains(#"<code>url=x</code> <code>token=(redacted)</code>"#) && text.contains("<dt>token</dt><dd>(redacted)</dd>"))
         #expect(text.contains("2 earlier breadcrumbs were overwritten") && text.contains("the next rung"))
