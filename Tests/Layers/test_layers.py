@@ -308,6 +308,19 @@ class Guards(Layered, unittest.TestCase):
         self.assertEqual({symbol for symbol in used if symbol.startswith("lg__")}, hook, "the hook has what they use, and no more")
         self.assertIn("lg_guard_claim", used)
 
+    def test_the_way_to_a_claim_shows_whose_it_is(self):
+        """A guard may end the program there, and the names are all that tells these frames from the
+        program's own, where the library is linked statically."""
+        for path in GUARDS.sources("*.c"):
+            text = (GUARDS.root / path).read_text()
+            begins = list(re.finditer(r"^\w[\w *]*?\b(\w+)\([^;{]*\)\n\{", text, re.M))
+            bodies = {begin[1]: text[begin.end():after] for begin, after in zip(begins, [begin.start() for begin in begins[1:]] + [len(text)])}
+            on_the_way, found = {"lg_guard_claim"}, True
+            while found:
+                found = {name for name, body in bodies.items() if any(re.search(r"\b%s\(" % one, body) for one in on_the_way)} - on_the_way
+                on_the_way |= found
+            self.assertEqual([name for name in on_the_way if not name.startswith("lg_")], [], path)
+
     def test_the_core_does_not_use_them(self):
         guards = set(GUARDS.where())
         for path in CORE.objects:
