@@ -44,8 +44,8 @@ bool lg__common_module(const char *name)
 {
     static const char *const one[] = {
         "ld-linux", "ld-musl", "ld.so", "ld64.so", "linux-vdso", "[vdso]", "libc", "libm", "libdl", "librt", "libpthread", "libgcc_s",
-        "libstdc++", "libc++", "libc++abi", "libunwind", "liblaunchguard", "launchguard-preload", "libdispatch", "libBlocksRuntime", "libasan", "libtsan", "libubsan",
-        "libclang_rt", "libstd-", "libTesting", "libXCTest",
+        "libstdc++", "libc++", "libc++abi", "libunwind", "liblaunchguard", "launchguard-preload", "libdispatch", "libBlocksRuntime", "libasan",
+        "libtsan", "libubsan", "libclang_rt", "libstd-", "libTesting", "libXCTest",
     };
     static const char *const family[] = { "libswift", "libFoundation", "lib_Foundation", "lib_Testing" };
     for (size_t i = 0; i < COUNT(one); i++)
@@ -59,9 +59,11 @@ bool lg__common_module(const char *name)
 static bool is_of_libc_or_cplusplus(const char *name)
 {
     static const char *const functions[] = {
-        "abort", "raise", "gsignal", "tgkill", "exit", "pthread_kill", "malloc_printerr", "_int_free", "_int_malloc", "_int_realloc", "malloc_consolidate",
-        "unlink_chunk", "sysmalloc", "tcache_thread_shutdown", "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strcmp", "strncmp", "strcpy",
-        "strncpy", "strcat", "strchr", "strrchr", "strdup", "malloc", "calloc", "realloc", "free", "qsort", "bsearch", "puts", "printf", "fprintf",
+        "_start", "abort", "raise", "gsignal", "tgkill", "exit", "pthread_kill", "malloc_printerr", "_int_free", "_int_malloc", "_int_realloc",
+        "malloc_consolidate", "unlink_chunk", "sysmalloc", "tcache_thread_shutdown", "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen",
+        "strcmp",
+        "strncmp", "strcpy", "strncpy", "strcat", "strchr", "strrchr", "strdup", "malloc", "calloc", "realloc", "free", "qsort", "bsearch", "puts",
+        "printf", "fprintf",
         "vfprintf", "snprintf", "vsnprintf", "sprintf", "start_thread", "clone", "clone3",
     };
     static const char *const begins[] = {
@@ -142,8 +144,9 @@ static bool is_of_rust(const char *name)
 {
     static const char *const functions[] = { "rust_begin_unwind", "rust_panic", "rust_eh_personality" };
     static const char *const written[] = {
-        "core::option::", "core::result::", "core::panicking::", "core::slice::", "core::str::", "core::ops::", "core::fmt::", "core::cell::", "core::iter::",
-        "core::num::", "core::ptr::", "alloc::vec::", "alloc::string::", "alloc::boxed::", "alloc::rc::", "alloc::sync::", "<core::", "<alloc::", "<std::",
+        "core::option::", "core::result::", "core::panicking::", "core::slice::", "core::str::", "core::ops::", "core::fmt::", "core::cell::",
+        "core::iter::", "core::num::", "core::ptr::", "alloc::vec::", "alloc::string::", "alloc::boxed::", "alloc::rc::", "alloc::sync::",
+        "<core::", "<alloc::", "<std::",
     };
     return (BEGINS(name, "_R") && is_of_rust_now(name + 2)) || (BEGINS(name, "_ZN") && is_of_rust_before(name + 3)) ||
            is_one(name, strlen(name), functions, COUNT(functions)) || begins_with_one(name, written, COUNT(written));
@@ -154,11 +157,10 @@ static bool is_of_rust(const char *name)
 static bool is_module_of_swift(const char *name, size_t size)
 {
     static const char *const modules[] = {
-        "_Concurrency", "_StringProcessing", "Synchronization", "Foundation", "FoundationEssentials", "FoundationInternationalization", "Dispatch", "Glibc",
-        "Testing",
+        "_Concurrency", "_StringProcessing", "Synchronization", "Foundation", "FoundationEssentials", "FoundationInternationalization", "Dispatch",
+        "Glibc", "Testing", "LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardLogging", "LaunchGuardService",
     };
-    static const char own[] = "LaunchGuard"; /* and its neighbours */
-    return is_one(name, size, modules, COUNT(modules)) || (size >= sizeof own - 1 && memcmp(name, own, sizeof own - 1) == 0);
+    return is_one(name, size, modules, COUNT(modules));
 }
 
 /* After a type, a name goes on with the module of an extension, and "E". */
@@ -195,7 +197,8 @@ static bool is_source(const char *file)
 {
     static const char *const parts[] = {
         "/rustc/", "/include/c++/", "/libstdc++-v3/", "/library/std/src/", "/library/core/src/", "/library/alloc/src/", "/stdlib/public/",
-        "/Sources/CLaunchGuard", "/Sources/LaunchGuard",
+        "/Sources/CLaunchGuard/", "/Sources/CLaunchGuardGuards/", "/Sources/LaunchGuard/", "/Sources/LaunchGuardGuards/",
+        "/Sources/launchguard-preload/",
     };
     for (size_t i = 0; i < COUNT(parts); i++)
         if (strstr(file, parts[i]))

@@ -180,6 +180,37 @@ static void place_beside(const struct map *map, uint64_t address, char *text, si
         snprintf(text, room, "in no mapping, %s %s %s", distance, after <= before ? "after" : "before", name_of(after <= before ? &below : &above));
 }
 
+/* The thread whose stack ends in a mapping, or right above it. */
+static bool stack_above(struct lg__report *report, const lg_crash_info *crash, const struct mapping *mapping, char name[64])
+{
+    lg_threads_info threads = { .stored = 0 };
+    lg_thread_info thread;
+    const char *of = NULL;
+    if (!crash->brief && lg_reader_threads(report->reader, &threads) != LG_OK)
+        threads.stored = 0;
+    if (crash->stack_low >= mapping->start && crash->stack_low <= mapping->end)
+        of = crash->thread_name;
+    for (uint32_t i = 0; !of && i < threads.stored; i++)
+        if (lg_reader_thread(report->reader, i, &thread) == LG_OK && thread.stack_low && thread.stack_low >= mapping->start && thread.stack_low <= mapping->end)
+            of = thread.name;
+    if (of)
+        snprintf(name, 64, "%s", of);
+    return of;
+}
+
+/* Memory without a name. */
+static void place_in_nameless(struct lg__report *report, const lg_crash_info *crash, const struct mapping *mapping, char *text, size_t room)
+{
+    char name[64];
+    const bool is_guard = strncmp(mapping->permissions, "---", 3) == 0;
+    if (is_guard && stack_above(report, crash, mapping, name))
+        snprintf(text, room, "in the guard pages below the stack of \"%s\", mapped %s", name, mapping->permissions);
+    else if (is_guard && crash->kind == LG_CRASH_STACK_OVERFLOW)
+        snprintf(text, room, "in the guard pages below a stack, mapped %s", mapping->permissions);
+    else
+        snprintf(text, room, "in memory without a name, mapped %s", mapping->permissions);
+}
+
 void lg__report_address_place(struct lg__report *report, const void *of)
 {
     const lg_crash_info *crash = of;
@@ -196,6 +227,8 @@ void lg__report_address_place(struct lg__report *report, const void *of)
     } else if (mapping.path[0] == '/') {
         snprintf(text, sizeof text, "in the mapped file %s at offset 0x%" PRIx64 ", mapped %s", mapping.path,
                  mapping.offset + (address - mapping.start), mapping.permissions);
+    } else if (!mapping.path[0]) {
+        place_in_nameless(report, crash, &mapping, text, sizeof text);
     } else {
         snprintf(text, sizeof text, "in %s, mapped %s", name_of(&mapping), mapping.permissions);
     }
