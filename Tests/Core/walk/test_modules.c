@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ struct program {
     bool damaged;          /* the loader's list ends after the first node */
     bool apart;            /* the outer library is in a namespace of its own */
     bool waits;            /* another thread waits in a library */
+    bool has_altstack;     /* of 8 KiB, with a guard page */
     unsigned inner, outer, waiting;
 };
 
@@ -117,6 +119,14 @@ static void damage_list(void)
     first->l_next = (struct link_map *)(uintptr_t)0x1234560;
 }
 
+static void take_altstack(void)
+{
+    char *base = mmap(NULL, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t small = { .ss_sp = base + 4096, .ss_size = 2 * 4096 };
+    if (base == MAP_FAILED || mprotect(small.ss_sp, small.ss_size, PROT_READ | PROT_WRITE) != 0 || sigaltstack(&small, NULL) != 0)
+        _exit(87);
+}
+
 static void body(void *argument)
 {
     pthread_t thread;
@@ -130,6 +140,8 @@ static void body(void *argument)
         _exit(89);
     if (now->damaged)
         damage_list();
+    if (now->has_altstack)
+        take_altstack();
     calls[now->outer](call_inner);
     _exit(88);
 }
@@ -265,7 +277,7 @@ static void test_another_thread(void **state)
     bool found = false;
     uint64_t pc;
     (void)state;
-    lg_reader *reader = crash_in((struct program){ .libraries = 400, .refreshed = true, .waits = true, .inner = 398, .outer = 399, .waiting = 3 });
+    lg_reader *reader = crash_in((struct program){ .libraries = 400, .refreshed = true, .waits = true, .has_altstack = true, .inner = 398, .outer = 399, .waiting = 3 });
     for (uint32_t i = 0; lg_reader_thread(reader, i, &thread) == LG_OK; i++)
         for (uint32_t k = 1; k < 16 && lg_reader_thread_frame(reader, i, k, &pc) == LG_OK; k++)
             if (k == 2 || k == 3) {
@@ -320,7 +332,7 @@ static void test_damaged_list(void **state)
     (void)state;
     for (int refreshed = 0; refreshed < 2; refreshed++) {
         state_make();
-        lg_reader *reader = crash_in((struct program){ .libraries = 40, .refreshed = refreshed, .damaged = true, .inner = 20, .outer = 39 });
+        lg_reader *reader = crash_in((struct program){ .libraries = 40, .refreshed = refreshed, .damaged = true, .has_altstack = true, .inner = 20, .outer = 39 });
         if (refreshed)
             assert_true(count_of(reader) > 40);
         lg_reader_close(reader);
