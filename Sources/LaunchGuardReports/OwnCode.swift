@@ -18,8 +18,8 @@ struct OwnCode {
         return (own ?? frames.lazy.compactMap { $0.symbols?.first?.name }.first).map { "in \($0)" }
     }
 
-    /// Whether the code of a frame is the program's own: that of its module or of one that came with
-    /// it, as plugins do, and of no runtime that is linked into it.
+    /// Whether the code of a frame is the program's own: that of its module or of one that came
+    /// with it, as plugins do, and of no runtime that is linked into it.
     func isOwn(_ frame: Frame) -> Bool { ownFunction(frame) != nil }
 
     /// The innermost function of a frame that is the program's own, inlined or not; a frame without

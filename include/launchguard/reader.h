@@ -345,8 +345,8 @@ LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *
 LG_API lg_status lg_reader_modules_omitted(lg_reader *reader, uint32_t *ret_count);
 
 /** Whether code is none of the program's own: of libc, of the runtimes and standard libraries of
- *  C++, Swift and Rust, also linked statically, or of LaunchGuard. Headlines, the place of a run and
- *  its fingerprint pass such code over.
+ *  C++, Swift and Rust, also linked statically, or of LaunchGuard. Headlines and the place of a run
+ *  pass such code over; the fingerprint, which knows modules alone, such modules.
  *
  *  @param module    path or name of the module's file; NULL: not known.
  *  @param function  its name, best that of the linker; NULL: not known.

@@ -158,12 +158,12 @@ static void drop_false_callers(unsigned slot)
 
 /* A fault may be this far below sp: as in the classification. */
 #define OVERFLOW_BELOW_SP 65536u
-/* Innermost functions that may use one large frame: the one that has it, and those that it calls. */
+/* Innermost functions that may use one large frame: the one that has the frame, and its callees. */
 #define OVERFLOW_FRAMES 4u
 
 /* The address is in a frame of the stack, or just below all of them. All of a stack is memory that
- * can be used, so this one was used up, whatever its bounds are: those of a coroutine are not known,
- * and the program may have lowered the limit. */
+ * can be used, so this one was used up, whatever its bounds are: those of a coroutine are not
+ * known, and the program may have lowered the limit. */
 static bool is_in_frames(uint64_t address, const void *ucontext)
 {
     uint64_t registers[LG__REGISTERS_MAX];

@@ -292,7 +292,7 @@ struct lg__os_mapping {
     bool is_mapped;    /* else a gap */
     char name[LG__OS_NAME_BYTES]; /* "" where it has none, or a longer one */
 };
-/* false: the map cannot be read. Reads it from its begin on, about a microsecond a line. Handler. */
+/* false: the map cannot be read. Reads it from its begin on, a microsecond a line. Handler. */
 bool lg__os_mapping_at(uint64_t address, struct lg__os_mapping *ret_mapping);
 /* Bounds of the calling thread's stack; false if unknown. */
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
@@ -304,8 +304,8 @@ bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high);
 void lg__os_each_code(void (*each)(const char *path, uint64_t start, uint64_t end, void *argument), void *argument);
 /* Bytes of the function that begins at an address; 1 where no module names it. */
 uint64_t lg__os_function_bytes(const void *function);
-/* Path of the program's file, "" if unknown; also where the loader was called with the program as an
- * argument. Of one that does not fit, LG__CUT and its end. */
+/* Path of the program's file, "" if unknown; also where the loader was called with the program as
+ * an argument. Of one that does not fit, LG__CUT and its end. */
 void lg__os_executable(char *path, size_t size);
 /* In place of the begin of a path. The name of a file is at the end. */
 #define LG__CUT "…"

@@ -29,8 +29,8 @@ static struct work {
     bool found_more;  /* since the last writing */
     uint32_t found_count;
     struct node node;
-    struct lg__modules *fresh;     /* made by the crash or the snapshot under way, or an earlier one */
-    struct lg__modules tables[2];  /* `fresh`, and the one before */
+    struct lg__modules *fresh;    /* made by this crash or snapshot, or by an earlier one */
+    struct lg__modules tables[2]; /* `fresh`, and the one before */
     struct lg__module_range found[FOUND_MAX];
     struct lg__module_range other; /* found, when all places were taken */
 } works[LG__WALKERS];

@@ -126,7 +126,8 @@ static void add_to_file(struct output *output, const struct lg__module_range *mo
     if (!is_executable(module)) {
         name = &read_name;
         lg__image_name(&read_name, module->name, output->read);
-        if (read_name.crc != module->name_crc) /* the loader's list is damaged, or the module is gone */
+        /* the loader's list is damaged, or the module is gone */
+        if (read_name.crc != module->name_crc)
             read_name.size = 0;
     }
     if (output->count == LG__MODULES_MAX || (!may_cut && name->size > path_most)) {

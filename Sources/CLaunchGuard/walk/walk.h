@@ -190,9 +190,9 @@ extern struct lg__executable lg__modules_executable;
 void lg__modules_refresh(bool (*is_in_use)(void));
 /* The table that a refresh published last; NULL: none yet. */
 const struct lg__modules *lg__modules_published(void);
-/* Write a table of the run file: the executable, the modules `first`, and as many of `table` as have
- * room. `urgent`: the one writer that waits for no other, and writes the table that no other one
- * writes. `read` reads the names. */
+/* Write a table of the run file: the executable, the modules `first`, and as many of `table` as
+ * have room. `urgent`: the one writer that waits for no other, and writes the table that no other
+ * one writes. `read` reads the names. */
 void lg__modules_write(const struct lg__modules *table, const struct lg__module_range *first, uint32_t count, bool urgent, lg__image_read read);
 /* The newest table of the run file lacks modules. */
 bool lg__modules_are_omitted(void);

@@ -64,7 +64,7 @@ enum HTMLStyle {
         .frames li > span, .frames li > code, .frames li > p, .gap { color: var(--dim); }
         .frames p { overflow-wrap: anywhere; } .frames b { color: var(--text); font-weight: 500; }
         .frames .own { background: var(--own); box-shadow: inset 3px 0 var(--accent); } .frames .own b { font-weight: 700; }
-        .frames .gap { display: block; text-align: center; }
+        .frames .gap { display: block; text-align: center; } .frames .others { display: block; }
         .frames details { grid-column: 3; border: 0; background: none; } .frames summary { padding: 0; color: var(--accent); } .frames details > p { margin: 0; }
 
         details { border: 1px solid var(--line); border-radius: .4rem; background: var(--card); }
