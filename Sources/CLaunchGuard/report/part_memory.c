@@ -158,28 +158,6 @@ static void bytes_text(uint64_t bytes, char buffer[DISTANCE_BYTES])
     snprintf(buffer, DISTANCE_BYTES, "%" PRIu64 ".%" PRIu64 " %s", bytes / unit, bytes % unit / (unit / 1024) * 10 / 1024, names[name]);
 }
 
-/* Where no mapping holds the address: how far it is from the next one. */
-static void place_beside(const struct map *map, uint64_t address, char *text, size_t room)
-{
-    struct mapping mapping, below = { 0 }, above = { 0 };
-    char distance[DISTANCE_BYTES];
-    for (size_t at = 0; map_next(map, &at, &mapping);) {
-        if (mapping.end <= address && mapping.end > below.end)
-            below = mapping;
-        if (mapping.start > address && (!above.end || mapping.start < above.start))
-            above = mapping;
-    }
-    if (map->cut && !above.end)
-        return;
-    const uint64_t after = below.end ? address - below.end : UINT64_MAX, before = above.end ? above.start - address : UINT64_MAX;
-    const uint64_t least = after <= before ? after : before;
-    bytes_text(least, distance);
-    if (least >= UINT64_C(1) << 30)
-        snprintf(text, room, "in no mapping");
-    else
-        snprintf(text, room, "in no mapping, %s %s %s", distance, after <= before ? "after" : "before", name_of(after <= before ? &below : &above));
-}
-
 /* The thread whose stack ends in a mapping, or right above it. */
 static bool stack_above(struct lg__report *report, const lg_crash_info *crash, const struct mapping *mapping, char name[64])
 {
@@ -196,6 +174,40 @@ static bool stack_above(struct lg__report *report, const lg_crash_info *crash, c
     if (of)
         snprintf(name, 64, "%s", of);
     return of;
+}
+
+/* A mapping that an address is beside. */
+static void neighbour_name(struct lg__report *report, const lg_crash_info *crash, const struct mapping *mapping, char *text, size_t room)
+{
+    char name[64];
+    if (!mapping->path[0] && stack_above(report, crash, mapping, name))
+        snprintf(text, room, "the stack of \"%s\"", name);
+    else
+        snprintf(text, room, "%s", name_of(mapping));
+}
+
+/* Where no mapping holds the address: how far it is from the next one. */
+static void place_beside(struct lg__report *report, const lg_crash_info *crash, const struct map *map, char *text, size_t room)
+{
+    const uint64_t address = crash->address;
+    struct mapping mapping, below = { 0 }, above = { 0 };
+    char distance[DISTANCE_BYTES], name[sizeof mapping.path];
+    for (size_t at = 0; map_next(map, &at, &mapping);) {
+        if (mapping.end <= address && mapping.end > below.end)
+            below = mapping;
+        if (mapping.start > address && (!above.end || mapping.start < above.start))
+            above = mapping;
+    }
+    if (map->cut && !above.end)
+        return;
+    const uint64_t after = below.end ? address - below.end : UINT64_MAX, before = above.end ? above.start - address : UINT64_MAX;
+    const uint64_t least = after <= before ? after : before;
+    bytes_text(least, distance);
+    neighbour_name(report, crash, after <= before ? &below : &above, name, sizeof name);
+    if (least >= UINT64_C(1) << 30)
+        snprintf(text, room, "in no mapping");
+    else
+        snprintf(text, room, "in no mapping, %s %s %s", distance, after <= before ? "after" : "before", name);
 }
 
 /* Memory without a name. */
@@ -223,7 +235,7 @@ void lg__report_address_place(struct lg__report *report, const void *of)
     if (!mapping_at(&map, address, &mapping)) {
         /* low addresses say nothing about their neighbours: they are offsets to a null pointer */
         if (address >= 65536)
-            place_beside(&map, address, text, sizeof text);
+            place_beside(report, crash, &map, text, sizeof text);
     } else if (mapping.path[0] == '/') {
         snprintf(text, sizeof text, "in the mapped file %s at offset 0x%" PRIx64 ", mapped %s", mapping.path,
                  mapping.offset + (address - mapping.start), mapping.permissions);

@@ -15,7 +15,7 @@ static const struct lg__field run_fields[] = {
     MAY_BE("contexts", lg__report_contexts, "[run-context]", "", "The launches of the run."),
     MAY_BE("modules", lg__report_modules, "[run-module]", "", "What was loaded, the executable first."),
     MAY_BE("modulesOmitted", lg__report_modules_omitted, "number", "",
-           "Modules that had no room in the file; none in which a recorded frame of the crash lies. Left out: none."),
+           "Modules that had no room in the file; left out: none."),
     MAY_BE("crash", lg__report_crash, "crash", "",
            "The crash that counts: the last crash that the program is not known to have survived, or the crash in whose handler that one "
            "came."),

@@ -141,6 +141,12 @@ static void test_guard_pages(void **state)
     assert_string_equal(written(lg__report_address_place, &crash), "\"in memory without a name, mapped ---p\"");
     crash.kind = LG_CRASH_STACK_OVERFLOW;
     assert_string_equal(written(lg__report_address_place, &crash), "\"in the guard pages below a stack, mapped ---p\"");
+    crash.stack_low = 0x501000;
+    crash.address = 0x4FFFFF;
+    map = "501000-600000 rw-p 0 0:0 0\n";
+    assert_string_equal(written(lg__report_address_place, &crash), "\"in no mapping, 4.0 KiB before the stack of \\\"worker\\\"\"");
+    map = "500000-501000 ---p 0 0:0 0\n501000-600000 rw-p 0 0:0 0\n";
+    crash.address = 0x500100;
     for (crash.stack_low = 0x500000; crash.stack_low <= 0x501000; crash.stack_low += 0x1000)
         assert_string_equal(written(lg__report_address_place, &crash), "\"in the guard pages below the stack of \\\"worker\\\", mapped ---p\"");
 }
