@@ -181,7 +181,7 @@ static bool is_in_file(const struct output *output, const struct lg__module_rang
 }
 
 /* The modules of earlier frames: those of a snapshot, where a crash writes now. Of the table before
- * only the places are used, and looked up: a wild pointer of the program may have hit that table. */
+ * only the places are used, and looked up: a wild pointer of the program may have hit it. */
 static void add_earlier(struct output *output, const struct lg__modules *table)
 {
     const struct lg__module_table *before = output->file == &files[0] ? &files[1] : &files[0];
