@@ -16,7 +16,7 @@ int lg_guard_claim_index(size_t index, size_t count)
     return lg_guard_claim(LG_GUARD_CONTAINER, __builtin_return_address(0), text, fields, 2);
 }
 
-static int claim_operation(const void *site, const char *type, const char *operation, const char *left, const char *right)
+static int lg__checked_claim_operation(const void *site, const char *type, const char *operation, const char *left, const char *right)
 {
     char text[LG_GUARD_TEXT_MAX + 1];
     lg__hook_words(text, sizeof text, "%s %s %s has no result in %s", left, operation, right, type);
@@ -29,7 +29,7 @@ int lg_guard_claim_signed(const char *type, const char *operation, int64_t left,
     char of_left[NUMBER], of_right[NUMBER];
     lg__hook_words(of_left, sizeof of_left, "%lld", (long long)left);
     lg__hook_words(of_right, sizeof of_right, "%lld", (long long)right);
-    return claim_operation(__builtin_return_address(0), type, operation, of_left, of_right);
+    return lg__checked_claim_operation(__builtin_return_address(0), type, operation, of_left, of_right);
 }
 
 int lg_guard_claim_unsigned(const char *type, const char *operation, uint64_t left, uint64_t right)
@@ -37,7 +37,7 @@ int lg_guard_claim_unsigned(const char *type, const char *operation, uint64_t le
     char of_left[NUMBER], of_right[NUMBER];
     lg__hook_words(of_left, sizeof of_left, "%llu", (unsigned long long)left);
     lg__hook_words(of_right, sizeof of_right, "%llu", (unsigned long long)right);
-    return claim_operation(__builtin_return_address(0), type, operation, of_left, of_right);
+    return lg__checked_claim_operation(__builtin_return_address(0), type, operation, of_left, of_right);
 }
 
 int lg_guard_claim_null(void)

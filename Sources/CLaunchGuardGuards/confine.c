@@ -45,7 +45,7 @@ static bool is_home(const lg_confinement *confinement)
     return pthread_equal(pthread_self(), confinement->home);
 }
 
-static bool claim(const lg_confinement *confinement, const void *site, const char *text, uint32_t count)
+static bool lg__confine_claim(const lg_confinement *confinement, const void *site, const char *text, uint32_t count)
 {
     char whole[LG_GUARD_TEXT_MAX + 1];
     lg__hook_words(whole, sizeof whole, text, confinement->name, count);
@@ -101,7 +101,7 @@ static void run(struct work *work)
     it.run(it.argument);
 }
 
-static void run_for_executor(void *argument)
+static void lg__confine_run_for_executor(void *argument)
 {
     lg_confinement *confinement = argument;
     lg__lock_take();
@@ -109,7 +109,7 @@ static void run_for_executor(void *argument)
     lg__lock_give();
     /* Where the executor has the wrong thread, the work waits for lg_confinement_serve(). */
     const bool here = is_destroyed || is_home(confinement) ||
-                      !claim(confinement, confinement->site, "the executor of \"%s\" runs work on another thread than its home", 0);
+                      !lg__confine_claim(confinement, confinement->site, "the executor of \"%s\" runs work on another thread than its home", 0);
     lg__lock_take();
     const bool is_over = --confinement->with_executor == 0 && confinement->is_destroyed;
     struct work *work = here ? take(confinement) : NULL;
@@ -120,12 +120,12 @@ static void run_for_executor(void *argument)
         run(work);
 }
 
-static void tell_late(const lg_confinement *confinement, uint32_t waiting)
+static void lg__confine_tell_late(const lg_confinement *confinement, uint32_t waiting)
 {
-    claim(confinement, confinement->site, "the home thread of \"%s\" serves no loop: %u calls wait", waiting);
+    lg__confine_claim(confinement, confinement->site, "the home thread of \"%s\" serves no loop: %u calls wait", waiting);
 }
 
-static lg_status wait_for_home(lg_confinement *confinement, void (*function)(void *), void *argument)
+static lg_status lg__confine_wait_for_home(lg_confinement *confinement, void (*function)(void *), void *argument)
 {
     struct work *work = malloc(sizeof *work);
     bool tell;
@@ -141,15 +141,15 @@ static lg_status wait_for_home(lg_confinement *confinement, void (*function)(voi
     const uint32_t waiting = confinement->waiting;
     lg__lock_give();
     if (tell)
-        tell_late(confinement, waiting);
+        lg__confine_tell_late(confinement, waiting);
     if (is_full) {
         free(work);
         /* The caller's site has its event; this event is about the work that is lost. */
-        claim(confinement, (const void *)(uintptr_t)function, "a call of \"%s\" is lost: %u wait already", waiting);
+        lg__confine_claim(confinement, (const void *)(uintptr_t)function, "a call of \"%s\" is lost: %u wait already", waiting);
         return LG_ERR_LIMIT;
     }
     if (confinement->executor)
-        confinement->executor(run_for_executor, confinement, confinement->user);
+        confinement->executor(lg__confine_run_for_executor, confinement, confinement->user);
     return late ? LG_ERR_TIMEOUT : LG_OK;
 }
 
@@ -193,7 +193,7 @@ uint32_t lg_confinement_destroy(lg_confinement *confinement)
         free(work);
     lg__lock_give();
     if (lost)
-        claim(confinement, __builtin_return_address(0), "\"%s\" ends, and %u calls that wait are lost", lost);
+        lg__confine_claim(confinement, __builtin_return_address(0), "\"%s\" ends, and %u calls that wait are lost", lost);
     if (confinement->event >= 0)
         close(confinement->event);
     lg__lock_take();
@@ -209,8 +209,8 @@ lg_status lg_guard_confine(lg_confinement *confinement, void (*work)(void *argum
 {
     if (!confinement || !work)
         return LG_ERR_ARGUMENT;
-    if (!is_home(confinement) && claim(confinement, __builtin_return_address(0), "a call of \"%s\" comes from another thread than its home", 0))
-        return wait_for_home(confinement, work, argument);
+    if (!is_home(confinement) && lg__confine_claim(confinement, __builtin_return_address(0), "a call of \"%s\" comes from another thread than its home", 0))
+        return lg__confine_wait_for_home(confinement, work, argument);
     work(argument);
     return LG_OK;
 }
@@ -251,7 +251,7 @@ lg_status lg_confinement_check(lg_confinement *confinement, uint32_t *ret_waitin
     const uint32_t waiting = confinement->waiting;
     lg__lock_give();
     if (tell)
-        tell_late(confinement, waiting);
+        lg__confine_tell_late(confinement, waiting);
     if (ret_waiting)
         *ret_waiting = waiting;
     return late ? LG_ERR_TIMEOUT : LG_OK;

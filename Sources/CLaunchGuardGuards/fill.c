@@ -24,7 +24,7 @@ static _Atomic uint32_t missing_count;
 
 /* ---- a call. Handler. ---- */
 
-static bool is_survived(struct missing *is, const void *caller)
+static bool lg__fill_is_survived(struct missing *is, const void *caller)
 {
     if (atomic_load_explicit(&is->is_told, memory_order_relaxed) && lg__hook_survives(LG_GUARD_SYMBOL, caller))
         return true;
@@ -35,10 +35,10 @@ static bool is_survived(struct missing *is, const void *caller)
     return true;
 }
 
-static const void *target_of(uint32_t index, const void *caller)
+static const void *lg__fill_target_of(uint32_t index, const void *caller)
 {
     struct missing *is = &missing[index];
-    if (!lg_guard_is_working(LG_GUARD_SYMBOL) || !is_survived(is, caller))
+    if (!lg_guard_is_working(LG_GUARD_SYMBOL) || !lg__fill_is_survived(is, caller))
         return NULL;
     return is->fallback ? (const void *)(uintptr_t)is->fallback : lg__hook_zero();
 }
@@ -153,7 +153,7 @@ lg_status lg_guard_fill(void *handle, const lg_guard_row *rows, size_t count, co
         return status;
     if (lg__hook_refresh() != LG_OK)
         return LG_ERR_SYSTEM;
-    lg__stub_open(target_of);
+    lg__stub_open(lg__fill_target_of);
     lg__hook_entries(lg__stub_entry(0), lg__stub_entry(LG__STUBS));
     status = fill_rows(handle, rows, count, false);
     return status == LG_OK ? fill_rows(handle, rows, count, true) : status;

@@ -108,7 +108,7 @@ static const char *fault_of(const lg_handles *handles, lg_handle handle, bool is
 }
 
 /* The result of the call in place of the object. */
-static void *claim(const lg_handles *handles, lg_handle handle, bool is_release, const void *site)
+static void *lg__handles_claim(const lg_handles *handles, lg_handle handle, bool is_release, const void *site)
 {
     char text[LG_GUARD_TEXT_MAX + 1], number[20];
     lg__hook_words(number, sizeof number, "0x%llx", (unsigned long long)handle);
@@ -179,7 +179,7 @@ void *lg_handles_get(const lg_handles *handles, lg_handle handle)
         if (atomic_load_explicit(&slot->generation, memory_order_relaxed) == generation)
             return object;
     }
-    return claim(handles, handle, false, __builtin_return_address(0));
+    return lg__handles_claim(handles, handle, false, __builtin_return_address(0));
 }
 
 void *lg_handles_release(lg_handles *handles, lg_handle handle)
@@ -189,7 +189,7 @@ void *lg_handles_release(lg_handles *handles, lg_handle handle)
     uint32_t generation = (uint32_t)(handle >> 32);
     struct slot *slot = slot_at(handles, (uint32_t)handle);
     if (!slot || !(generation & 1) || !atomic_compare_exchange_strong(&slot->generation, &generation, generation + 1))
-        return claim(handles, handle, true, __builtin_return_address(0));
+        return lg__handles_claim(handles, handle, true, __builtin_return_address(0));
     void *object = atomic_load_explicit(&slot->object, memory_order_relaxed);
     if (generation < lg__handles_oldest)
         give_free(handles, (uint32_t)handle);

@@ -122,7 +122,7 @@ static uint32_t take_owner(void)
 
 /* ---- faults, reported without the lock ---- */
 
-static bool claim(const void *site, const lg_observers *list, lg_owner owner, const char *fault)
+static bool lg__observers_claim(const void *site, const lg_observers *list, lg_owner owner, const char *fault)
 {
     char text[LG_GUARD_TEXT_MAX + 1], number[20];
     lg__hook_words(number, sizeof number, "0x%llx", (unsigned long long)owner);
@@ -222,7 +222,7 @@ lg_status lg_observers_add(lg_observers *list, lg_owner owner, lg_observer_callb
     bool is_added = !is_dead && !is_there && append(list, owner, callback, user);
     lg__lock_give();
     if (is_dead || is_there) {
-        if (claim(__builtin_return_address(0), list, owner, is_dead ? "is added, and its owner has ended" : "is added twice"))
+        if (lg__observers_claim(__builtin_return_address(0), list, owner, is_dead ? "is added, and its owner has ended" : "is added twice"))
             return is_dead ? LG_ERR_NOT_FOUND : LG_ERR_DUPLICATE;
         lg__lock_take();
         is_added = append(list, owner, callback, user);
@@ -242,7 +242,7 @@ lg_status lg_observers_remove(lg_observers *list, lg_owner owner, lg_observer_ca
     lg__lock_give();
     if (index)
         return LG_OK;
-    if (!claim(__builtin_return_address(0), list, owner, "is removed, and is not there"))
+    if (!lg__observers_claim(__builtin_return_address(0), list, owner, "is removed, and is not there"))
         abort();
     return LG_ERR_NOT_FOUND;
 }
@@ -258,7 +258,7 @@ size_t lg_observers_post(lg_observers *list, const void *event)
         const struct observer observer = list->all[next];
         const bool is_dead = !living(observer.owner);
         lg__lock_give();
-        if (is_dead && claim(__builtin_return_address(0), list, observer.owner, "has a dead owner, and an event")) {
+        if (is_dead && lg__observers_claim(__builtin_return_address(0), list, observer.owner, "has a dead owner, and an event")) {
             lg__lock_take();
             next = index_after(list, observer.serial - 1);
             if (next < list->count && list->all[next].serial == observer.serial)

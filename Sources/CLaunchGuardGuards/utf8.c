@@ -51,7 +51,7 @@ static uint32_t trust(const uint8_t *text, size_t *at)
     return code;
 }
 
-static int claim_bytes(const void *site, const uint8_t *bytes, size_t count, size_t offset)
+static int lg__utf8_claim_bytes(const void *site, const uint8_t *bytes, size_t count, size_t offset)
 {
     char text[LG_GUARD_TEXT_MAX + 1], of_offset[24], of_bytes[16];
     for (size_t i = 0; i < count; i++)
@@ -63,7 +63,7 @@ static int claim_bytes(const void *site, const uint8_t *bytes, size_t count, siz
     return lg_guard_claim(LG_GUARD_STRING, site, text, fields, 2);
 }
 
-static int claim_end(const void *site, size_t offset, size_t size)
+static int lg__utf8_claim_end(const void *site, size_t offset, size_t size)
 {
     char text[LG_GUARD_TEXT_MAX + 1];
     lg__hook_words(text, sizeof text, "no character is at offset %zu of a text of %zu bytes", offset, size);
@@ -75,9 +75,9 @@ uint32_t lg_guard_utf8_beyond_ascii(const char *bytes, size_t size, size_t *at)
     const uint8_t *text = (const uint8_t *)bytes;
     bool is_whole;
     if (*at >= size)
-        return claim_end(__builtin_return_address(0), *at, size) ? 0 : trust(text, at);
+        return lg__utf8_claim_end(__builtin_return_address(0), *at, size) ? 0 : trust(text, at);
     const size_t count = measure(text + *at, size - *at, &is_whole);
-    if (!is_whole && text[*at] >= 0x80 && claim_bytes(__builtin_return_address(0), text + *at, count, *at)) {
+    if (!is_whole && text[*at] >= 0x80 && lg__utf8_claim_bytes(__builtin_return_address(0), text + *at, count, *at)) {
         *at += count;
         return REPLACEMENT;
     }

@@ -299,6 +299,16 @@ lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_mod
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_modules_omitted(lg_reader *reader, uint32_t *ret_count)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+int lg_code_is_common(const char *module, const char *function, const char *file)
+{
+    return 0;
+}
+
 lg_status lg_reader_annotation(lg_reader *reader, uint32_t index, lg_annotation *ret_annotation)
 {
     return LG_ERR_ARGUMENT;

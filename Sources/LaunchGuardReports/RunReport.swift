@@ -37,7 +37,10 @@ public struct RunReport: Codable, Hashable, Sendable {
     public var breadcrumbs: Breadcrumbs?
     /// The last bytes of standard error, where the program kept them.
     public var standardError: StandardError?
+    /// The executable first.
     public var modules: [RunModule]?
+    /// Modules that had no room in the file; nil: none.
+    public var modulesOmitted: UInt64?
     public var problems: [Problem] = []
 
     public init(path: String) {
@@ -87,7 +90,9 @@ public struct RunReport: Codable, Hashable, Sendable {
 
     /// Path of the program's own module.
     var programPath: String? {
-        modules?.first { $0.buildID != nil && $0.buildID == identity?.buildID }?.path ?? identity?.executable
+        let executable = identity?.executable
+        return modules?.first { $0.buildID != nil && $0.buildID == identity?.buildID }?.path
+            ?? modules?.first { $0.name == executable?.lastPathPart }?.path ?? executable
     }
 
     /// The module whose segments cover an address.

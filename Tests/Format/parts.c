@@ -357,7 +357,7 @@ static void write_modules(void)
     memcpy(table->text, text, sizeof text - 1);
     table->entries[0] = (struct lg__module_entry){ PROGRAM, PROGRAM + 0x10000, PROGRAM, 0, 18, 4, 0, { 1, 2, 3, 4 } };
     table->entries[1] = (struct lg__module_entry){ LIBRARY, LIBRARY + 0x100000, LIBRARY, 18, 20, 4, 0, { 5, 6, 7, 8 } };
-    uint32_t crc = lg__crc32c(0, &table->generation, 3 * sizeof(uint32_t));
+    uint32_t crc = lg__crc32c(0, &table->generation, 4 * sizeof(uint32_t));
     crc = lg__crc32c(crc, table->entries, 2 * sizeof table->entries[0]);
     table->crc = lg__crc32c(crc, table->text, table->text_size);
     atomic_store(&table->commit, LG__COMMIT_MODULES);

@@ -182,7 +182,7 @@ def modules_whole(table):
     head = MODULES.pick(table, "commit count text_size crc")
     entries, text = table[MODULES.at("entries"):], table[MODULES.at("text"):]
     return (head["commit"] == 0x4d4f4443 and head["count"] <= 192 and head["text_size"] <= len(text) and
-            head["crc"] == crc32c(table[4:16], entries[:MODULE.size * head["count"]], text[:head["text_size"]]))
+            head["crc"] == crc32c(table[4:20], entries[:MODULE.size * head["count"]], text[:head["text_size"]]))
 
 
 def read_module(table, index):

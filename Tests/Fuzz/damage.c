@@ -153,7 +153,7 @@ static void seal_modules(struct lg__module_table *table)
 {
     if (table->count > LG__MODULES_MAX || table->text_size > LG__MODULES_TEXT_BYTES)
         return;
-    uint32_t crc = lg__crc32c(0, &table->generation, 3 * sizeof(uint32_t));
+    uint32_t crc = lg__crc32c(0, &table->generation, 4 * sizeof(uint32_t));
     crc = lg__crc32c(crc, table->entries, table->count * sizeof table->entries[0]);
     table->crc = lg__crc32c(crc, table->text, table->text_size);
 }

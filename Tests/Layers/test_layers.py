@@ -66,7 +66,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"walk/caller.c", "capture/call_evidence.c", "capture/earlier.c", "capture/wait_for_lock.c", "walk/cfi.c", "capture/classify.c", "capture/deadline.c", "walk/expression.c", "capture/files.c",
-                "capture/finish.c", "walk/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "walk/image.c", "walk/loader.c", "walk/memory.c",
+                "capture/finish.c", "walk/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "walk/image.c", "walk/loader.c", "walk/mapped.c", "walk/memory.c",
                 "capture/in_handler.c", "capture/process.c", "capture/recovering.c", "capture/repeating.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
@@ -307,6 +307,19 @@ class Guards(Layered, unittest.TestCase):
         used = {symbol for path in GUARDS.objects for symbol in undefined(path) if symbol in core}
         self.assertEqual({symbol for symbol in used if symbol.startswith("lg__")}, hook, "the hook has what they use, and no more")
         self.assertIn("lg_guard_claim", used)
+
+    def test_the_way_to_a_claim_shows_whose_it_is(self):
+        """A guard may end the program there, and the names are all that tells these frames from the
+        program's own, where the library is linked statically."""
+        for path in GUARDS.sources("*.c"):
+            text = (GUARDS.root / path).read_text()
+            begins = list(re.finditer(r"^\w[\w *]*?\b(\w+)\([^;{]*\)\n\{", text, re.M))
+            bodies = {begin[1]: text[begin.end():after] for begin, after in zip(begins, [begin.start() for begin in begins[1:]] + [len(text)])}
+            on_the_way, found = {"lg_guard_claim"}, True
+            while found:
+                found = {name for name, body in bodies.items() if any(re.search(r"\b%s\(" % one, body) for one in on_the_way)} - on_the_way
+                on_the_way |= found
+            self.assertEqual([name for name in on_the_way if not name.startswith("lg_")], [], path)
 
     def test_the_core_does_not_use_them(self):
         guards = set(GUARDS.where())

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -36,6 +37,21 @@ WAYS = {
     "python3": (["/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable, "-c"], PYTHON,
                 {"fault": "ctypes.string_at(0)", "abort": "os.abort()", "wait": "signal.pause()", "memory": "a = []\nwhile True: a.append(bytearray(b'x' * 100000))"}),
 }
+FAULT = """
+int *volatile nowhere;
+__attribute__((noinline)) void writes_through(int *pointer) { *pointer = 1; }
+int main(void) { writes_through(nowhere); return 0; }
+"""
+VECTOR = """
+#include <vector>
+__attribute__((noinline)) int pick(const std::vector<int> &from, int at) { return from.at(at); }
+__attribute__((noinline)) int other(const std::vector<int> &from, int at) { return from.at(at + 1); }
+int main(int count, char **) { std::vector<int> some{1, 2, 3}; return count > 1 ? pick(some, 7) : other(some, 8); }
+"""
+OPTION = """
+#[inline(never)] fn load(from: &[i32]) -> i32 { from.first().copied().unwrap() }
+fn main() { let none: Vec<i32> = Vec::new(); println!("{}", load(&none)); }
+"""
 # The way to die, who does what, and the ends that the record may name.
 DEATHS = {
     "fault": ("fault", None, {"crash"}),
@@ -44,6 +60,11 @@ DEATHS = {
     "term": ("wait", signal.SIGTERM, {"terminated"}),
     "memory": ("memory", None, {"oom", "killed"}),
 }
+
+
+def loader_of(program):
+    """The loader that a program names."""
+    return re.search(rb"/[^\0]*ld-linux[^\0]*", pathlib.Path(program).read_bytes())[0].decode()
 
 
 class Recorded(UnderRun):
@@ -206,6 +227,58 @@ class Witness(Recorded):
             terminal.write("\x03")
             terminal.expect("interrupted")
             self.assertEqual(terminal.end(), 0)
+
+
+class Named(Recorded):
+    """The headline names the program's own function, and the record its file."""
+
+    def build(self, name, source, *compiler):
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (self.directory / "source").write_text(source)
+        subprocess.run([*compiler, self.directory / "source", "-o", path], check=True, stderr=subprocess.PIPE)
+        return path
+
+    def dies(self, number, *command):
+        """The first line of the report, and the file of the program."""
+        _, errors = self.ends(-number, [*self.under(), *command])
+        self.assertNotIn(b"launchguard:", errors)
+        path, = self.records.glob("*/runs/*.lgrun")
+        done = subprocess.run([self.options.tool, "inspect", path], stdout=subprocess.PIPE, timeout=LIMIT_S, check=True)
+        run = json.loads(subprocess.run([self.options.tool, "inspect", "--json", path], stdout=subprocess.PIPE, timeout=LIMIT_S, check=True).stdout)
+        shutil.rmtree(self.records)
+        self.assertEqual(run["modules"][0]["buildID"], run["identity"]["buildID"])
+        return done.stdout.decode().splitlines()[0], run["identity"]["executable"], run["modules"][0]["path"]
+
+    def test_loader(self):
+        """The program is an argument of the loader."""
+        program = self.build("probe", FAULT, "cc", "-xc", "-g")
+        for loader in [loader_of(program)], ["/usr/bin/ld.so", "--library-path", "/nowhere"]:
+            if not os.path.exists(loader[0]):
+                continue
+            line, executable, module = self.dies(signal.SIGSEGV, *loader, program)
+            self.assertRegex(line, r" in writes_through\b")
+            self.assertEqual((executable, module), (str(program), str(program)))
+
+    def test_long_path(self):
+        """A name that was cut says so, and ends in the name of the file."""
+        deep = pathlib.Path(*["d" * 200] * 6)
+        for folder, whole in (pathlib.Path("d" * 100), True), (deep, False):
+            program = self.build(folder / "probe", FAULT, "cc", "-xc", "-g")
+            line, executable, module = self.dies(signal.SIGSEGV, program)
+            self.assertTrue(module == str(program) if whole else module.startswith("…") and str(program).endswith(module[1:]), module)
+            self.assertTrue(executable == str(program) if whole else executable.startswith("…d") and executable.endswith("/probe"), executable)
+
+    def test_static_runtimes(self):
+        """Functions of a runtime that is linked into the program are none of its own."""
+        program = self.build("vector", VECTOR, "c++", "-xc++", "-g", "-O1", "-static-libstdc++", "-static-libgcc")
+        self.assertRegex(self.dies(signal.SIGABRT, program)[0], r" in other\b")
+        self.assertRegex(self.dies(signal.SIGABRT, program, "1")[0], r" in pick\b")
+        if not shutil.which("rustc"):
+            self.skipTest("rustc is not installed")
+        for options in [], ["-Csymbol-mangling-version=v0"]:
+            program = self.build("option", OPTION, "rustc", "-Cpanic=abort", *options)
+            self.assertRegex(self.dies(signal.SIGABRT, program)[0], r" in \S*load\b")
 
 
 class NotLoaded(Recorded):

@@ -49,7 +49,7 @@ typedef struct lg_run_info {
     char boot_id[37];         /**< of the kernel, text form */
     char app_id[64];
     char app_version[64];
-    char executable[256];     /**< path; cut when longer */
+    char executable[256];     /**< path; of a longer one "…" and its end */
     char build_id[65];        /**< of the executable, lower-case hex; "" when it has none */
     uint64_t ordinal;         /**< number of the run in its state directory, from 1 */
     uint64_t wall_ns;         /**< start: nanoseconds since 1970, CLOCK_REALTIME */
@@ -176,7 +176,7 @@ typedef struct lg_module {
     uint64_t start, end;      /**< addresses covered by its segments */
     uint64_t bias;            /**< address minus file address */
     char build_id[65];        /**< lower-case hex; "" when it has none */
-    char path[1024];
+    char path[1024];          /**< of a longer one "…" and its end */
 } lg_module;
 
 /** One annotation. */
@@ -334,6 +334,31 @@ LG_API lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *re
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module);
+
+/** The number of loaded modules that had no room in the file. The executable and the modules in
+ *  which frames of the crash, of a snapshot or of a guard event lie had it first.
+ *
+ *  @return as lg_reader_module().
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: as lg_reader_module().
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_modules_omitted(lg_reader *reader, uint32_t *ret_count);
+
+/** Whether code is none of the program's own: of libc, of the runtimes and standard libraries of
+ *  C++, Swift and Rust, also linked statically, or of LaunchGuard. Headlines and the place of a run
+ *  pass such code over; the fingerprint, which knows modules alone, such modules.
+ *
+ *  @param module    path or name of the module's file; NULL: not known.
+ *  @param function  its name, best that of the linker; NULL: not known.
+ *  @param file      its source file; NULL: not known.
+ *  @return 1: one of the three says so; 0: none does.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API int lg_code_is_common(const char *module, const char *function, const char *file);
 
 /** The annotation in one place, in no particular order. Key and value were there together at one
  *  moment. A redacted key never changes its place. The value of a redacted key is returned, too: an

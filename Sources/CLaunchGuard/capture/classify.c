@@ -37,7 +37,8 @@ LG__FIRST static uint32_t classify_segv(const siginfo_t *info, const struct lg__
         return address == 0 ? LG_CRASH_JUMP_NULL : info->si_code == SEGV_ACCERR ? LG_CRASH_EXEC_NX : LG_CRASH_JUMP_BAD;
     if (is_bad_stack(fault) && address - (fault->sp - RED_ZONE) <= RED_ZONE + OVERFLOW_ABOVE_SP)
         return LG_CRASH_BAD_STACK;
-    bool near_sp = address + OVERFLOW_BELOW_SP >= fault->sp && address <= fault->sp + OVERFLOW_ABOVE_SP;
+    /* a large frame may begin to use the memory far above sp */
+    bool near_sp = address + OVERFLOW_BELOW_SP >= fault->sp && (stack_low || address <= fault->sp + OVERFLOW_ABOVE_SP);
     bool below_stack = stack_low && address < stack_low + LG__PAGE && address + OVERFLOW_BEYOND >= stack_low;
     if (near_sp && (below_stack || !stack_low))
         return LG_CRASH_STACK_OVERFLOW;

@@ -28,10 +28,10 @@ static int find_in_libc(struct dl_phdr_info *info, size_t size, void *argument)
     struct lg__image_room room;
     struct lg__module_range module;
     static const char libc[] = "/libc.so.6";
-    char name[LG__IMAGE_NAME_BYTES];
-    const size_t length = lg__image_name(name, (uint64_t)(uintptr_t)info->dlpi_name, lg__memory_copy);
+    struct lg__image_name name;
     (void)size, (void)argument;
-    if (length < sizeof libc - 1 || memcmp(name + length - (sizeof libc - 1), libc, sizeof libc) != 0)
+    lg__image_name(&name, (uint64_t)(uintptr_t)info->dlpi_name, lg__memory_copy);
+    if (name.size < sizeof libc - 1 || memcmp(name.text + name.size - (sizeof libc - 1), libc, sizeof libc - 1) != 0)
         return 0;
     if (lg__image_describe(&room, (uint64_t)(uintptr_t)info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, lg__memory_copy, &module))
         abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, "__abort_msg", lg__memory_copy);

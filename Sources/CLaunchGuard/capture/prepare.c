@@ -31,8 +31,8 @@ static bool make_owner_page(void)
 
 static void prepare(void)
 {
-    lg__loader_prepare();
     lg__modules_prepare(lg__fixed.options.run.modules);
+    lg__loader_prepare();
     touch_record();
     lg__memory_prepare();
     lg__unwind_dwarf_prepare();

@@ -74,6 +74,7 @@ static void run_stage(unsigned stage, const void *ucontext)
         break;
     case WALK_THREADS:
         lg__other_threads_walk();
+        lg__loader_write(true); /* of modules that no frame of the crashed thread is in */
         LG_FAULT_POINT("handler: thread stacks");
         break;
     case LG_STAGE_PROCESS:

@@ -156,10 +156,42 @@ static void drop_false_callers(unsigned slot)
     lg__run_commit(run(), slot, LG_STAGE_FRAMES, lg__frames_size(&frames));
 }
 
+/* A fault may be this far below sp: as in the classification. */
+#define OVERFLOW_BELOW_SP 65536u
+/* Innermost functions that may use one large frame: the one that has the frame, and its callees. */
+#define OVERFLOW_FRAMES 4u
+
+/* The address is in a frame of the stack, or just below all of them. All of a stack is memory that
+ * can be used, so this one was used up, whatever its bounds are: those of a coroutine are not
+ * known, and the program may have lowered the limit. */
+static bool is_in_frames(uint64_t address, const void *ucontext)
+{
+    uint64_t registers[LG__REGISTERS_MAX];
+    lg__arch_registers(ucontext, registers);
+    if (address + OVERFLOW_BELOW_SP < registers[lg__arch_sp])
+        return false;
+    for (unsigned i = 0; i < OVERFLOW_FRAMES && lg__unwind_dwarf_step(registers) > 0; i++)
+        if (address < registers[lg__arch_sp])
+            return true;
+    return false;
+}
+
+/* The kind of a crash whose stack has no bounds, or other ones. */
+static void find_overflow(unsigned slot, const void *ucontext)
+{
+    struct lg__crash_header *header = lg__run_stage(run(), slot, LG_STAGE_HEADER);
+    if (header->signal != SIGSEGV || (header->kind != LG_CRASH_UNMAPPED && header->kind != LG_CRASH_PROTECTED) || !is_in_frames(header->address, ucontext))
+        return;
+    lg__run_uncommit_stage(run(), slot, LG_STAGE_HEADER);
+    header->kind = LG_CRASH_STACK_OVERFLOW;
+    lg__run_commit(run(), slot, LG_STAGE_HEADER, sizeof *header);
+}
+
 void lg__stages_dwarf(const struct lg__crash *crash, const void *ucontext)
 {
     walk_stage(lg__crash_slot_of(crash), LG_STAGE_DWARF, ucontext, lg__unwind_dwarf);
     drop_false_callers(lg__crash_slot_of(crash));
+    find_overflow(lg__crash_slot_of(crash), ucontext);
 }
 
 void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext)

@@ -41,6 +41,14 @@ static bool is_wild(const void *ucontext)
     return fault.access == LG__ACCESS_FETCH;
 }
 
+/* The crash of another thread writes the tables of its own. */
+static void write_modules(void)
+{
+    const int32_t holder = lg__crash_holder();
+    if (!holder || holder == lg__os_tid())
+        lg__loader_write(holder);
+}
+
 /* `registers`: of the interrupted context, or of lg__capture_walk(), whose caller is the first
  * frame then. */
 static __attribute__((noinline)) void walk(uint64_t registers[LG__REGISTERS_MAX], const void *ucontext, const struct lg__frames *frames)
@@ -53,11 +61,10 @@ static __attribute__((noinline)) void walk(uint64_t registers[LG__REGISTERS_MAX]
     atomic_store(&walking, true);
     LG_FAULT_POINT("guard: walk");
     lg__loader_settle();
-    const int32_t holder = lg__crash_holder();
-    if (!holder || holder == lg__os_tid()) /* another crash writes the tables of its own */
-        lg__loader_write(holder);
+    write_modules(); /* the walk may fault */
     if (ucontext || lg__unwind_dwarf_step(registers) > 0)
         lg__unwind_dwarf(registers, ucontext && is_wild(ucontext), frames);
+    write_modules();
     atomic_store(&walking, false);
 }
 

@@ -15,6 +15,13 @@ void lg__watch_walk_recover(void)
         lg__arch_jump(&walk_mark);
 }
 
+/* A crash writes the tables of its own. */
+static void write_modules(void)
+{
+    if (!lg__crash_holder())
+        lg__loader_write(false);
+}
+
 __attribute__((noinline)) void lg__watch_walk(struct lg__thread *slot)
 {
     const uint64_t blocked = lg__os_signals_blocked();
@@ -25,9 +32,9 @@ __attribute__((noinline)) void lg__watch_walk(struct lg__thread *slot)
         atomic_store(&walking, true);
         LG_FAULT_POINT("snapshot: walk");
         lg__loader_settle();
-        if (!lg__crash_holder()) /* a crash writes the tables of its own */
-            lg__loader_write(false);
+        write_modules(); /* the walk may crash */
         lg__thread_walk(slot);
+        write_modules();
         atomic_store(&walking, false);
     }
     lg__os_signals_set(blocked); /* also the signals of a handler that the jump left */

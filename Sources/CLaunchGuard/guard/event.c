@@ -37,8 +37,9 @@ static void describe(uint32_t site, const struct lg__guard_fault *fault, uint64_
     lg__site_describe(site, fault, frames + first, count - first, now);
 }
 
-/* End the program as abort() does, but without the lock of abort(). */
-static _Noreturn void end_program(void)
+/* End the program as abort() does, but without the lock of abort(). The prefix shows whose function
+ * this is: the crash begins in it. */
+static _Noreturn void lg__event_end_program(void)
 {
     lg__os_signal_block(SIGABRT, false);
     lg__os_signal_send(lg__os_pid(), lg__os_tid(), SIGABRT);
@@ -84,7 +85,7 @@ bool lg__event_claim(const struct lg__guard_fault *fault)
     if (action == LG_GUARD_ENDED)
         host.say(fault->guard_class, fault->text);
     if (action == LG_GUARD_ENDED && !fault->ucontext)
-        end_program();
+        lg__event_end_program();
     return action == LG_GUARD_SURVIVED;
 }
 

@@ -261,6 +261,12 @@ long lg__os_pages_replace(void *pages, size_t size, int protection)
     return result < 0 && result > -4096 ? result : 0;
 }
 
+void *lg__os_pages_new(size_t size)
+{
+    const long result = lg__os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
 /* MADV_POPULATE_READ and MADV_POPULATE_WRITE; not every libc has names for them. */
 #define POPULATE_READ 22
 #define POPULATE_WRITE 23
@@ -466,41 +472,122 @@ bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high)
     return true;
 }
 
-/* A line of the map: begin and end in hexadecimal, with a hyphen between. Lines are taken apart as
- * they come, for a map may be long. */
-bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high)
+/* A line of the map: begin, end, rights, offset, device and inode, then the name. Lines are taken
+ * apart as they come, for a map may be long. */
+enum { LINE_LOW, LINE_HIGH, LINE_RIGHTS, LINE_OFFSET, LINE_DEVICE, LINE_INODE, LINE_NAME, LINE_PARTS };
+
+struct line {
+    uint64_t part[LINE_PARTS];
+    unsigned now;
+    bool in_part; /* spaces are between two parts */
+    size_t name_size;
+};
+
+static uint64_t digit(char c)
 {
-    const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    uint64_t bounds[2] = { 0, 0 };
-    unsigned part = 0; /* of the line: 2 is the rest */
-    bool found = false;
-    char text[1024];
+    return c >= '0' && c <= '9' ? (uint64_t)(c - '0') : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a') + 10 : 15;
+}
+
+static void take_letter(struct line *line, char c, char *name)
+{
+    if (line->now < LINE_NAME && (c == ' ' || (c == '-' && line->now == LINE_LOW))) {
+        line->now += line->in_part;
+        line->in_part = false;
+    } else if (line->now < LINE_NAME) {
+        line->in_part = true;
+        line->part[line->now] = line->part[line->now] << 4 | digit(c);
+    } else if (line->in_part || c != ' ') {
+        line->in_part = true;
+        if (line->name_size < LG__OS_NAME_BYTES)
+            name[line->name_size] = c;
+        line->name_size++;
+    }
+}
+
+static void end_name(const struct line *line, char *name)
+{
+    static const char deleted[] = " (deleted)";
+    const size_t last = sizeof deleted - 1;
+    size_t size = line->name_size < LG__OS_NAME_BYTES ? line->name_size : 0;
+    if (size > last && memcmp(name + size - last, deleted, last) == 0)
+        size -= last;
+    name[size] = 0;
+}
+
+bool lg__os_mapping_at(uint64_t address, struct lg__os_mapping *ret_mapping)
+{
+    struct line line = { .now = LINE_LOW };
+    uint64_t before = 0, first = 0, device = 0, inode = 0;
+    char text[512];
     const int file = lg__os_open(-1, "/proc/self/maps");
-    for (long size; file >= 0 && !found && (size = lg__os_read(file, text, sizeof text)) > 0;)
+    long size = file < 0 ? file : 0;
+    bool found = false;
+    while (file >= 0 && !found && (size = lg__os_read(file, text, sizeof text)) > 0)
         for (long i = 0; i < size && !found; i++) {
-            const char c = text[i];
-            if (c == '\n') {
-                bounds[0] = bounds[1] = part = 0;
-            } else if (part < 2 && (c == '-' || c == ' ')) {
-                part++;
-                found = part == 2 && here >= bounds[0] && here < bounds[1];
-            } else if (part < 2) {
-                bounds[part] = bounds[part] << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+            if (text[i] != '\n') {
+                take_letter(&line, text[i], ret_mapping->name);
+                continue;
             }
+            const uint64_t *part = line.part;
+            if (part[LINE_INODE] && part[LINE_OFFSET] == 0 && !(first && part[LINE_INODE] == inode && part[LINE_DEVICE] == device && before == part[LINE_LOW])) {
+                first = part[LINE_LOW];
+                device = part[LINE_DEVICE];
+                inode = part[LINE_INODE];
+            }
+            found = address < part[LINE_HIGH];
+            if (found) {
+                const bool is_gap = address < part[LINE_LOW];
+                const bool has_first = !is_gap && inode && part[LINE_INODE] == inode && part[LINE_DEVICE] == device;
+                ret_mapping->is_mapped = !is_gap;
+                ret_mapping->low = is_gap ? before : part[LINE_LOW];
+                ret_mapping->high = is_gap ? part[LINE_LOW] : part[LINE_HIGH];
+                ret_mapping->file_low = has_first ? first : 0;
+                end_name(&line, ret_mapping->name);
+            }
+            before = part[LINE_HIGH];
+            line = (struct line){ .now = LINE_LOW };
         }
     if (file >= 0)
         lg__os_close(file);
-    if (found) {
-        *ret_low = bounds[0];
-        *ret_high = bounds[1];
+    if (!found && size == 0 && before) {
+        *ret_mapping = (struct lg__os_mapping){ .low = before, .high = UINT64_MAX };
+        found = true;
     }
     return found;
 }
 
+bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high)
+{
+    struct lg__os_mapping mapping;
+    if (!lg__os_mapping_at((uint64_t)(uintptr_t)__builtin_frame_address(0), &mapping) || !mapping.is_mapped)
+        return false;
+    *ret_low = mapping.low;
+    *ret_high = mapping.high;
+    return true;
+}
+
+/* The program was given to the loader as an argument: /proc/self/exe is the loader then. */
+static bool is_started_by_loader(void)
+{
+    size_t count;
+    uint64_t bias;
+    const ElfW(Phdr) *headers = getauxval(AT_BASE) ? NULL : lg__os_program_headers(&count, &bias);
+    for (size_t i = 0; headers && i < count; i++)
+        if (headers[i].p_type == PT_INTERP)
+            return true;
+    return false;
+}
+
 void lg__os_executable(char *path, size_t size)
 {
-    ssize_t count = readlink("/proc/self/exe", path, size - 1);
-    path[count < 0 ? 0 : count] = 0;
+    struct lg__os_mapping mapping;
+    if (!is_started_by_loader() || !lg__os_mapping_at(getauxval(AT_PHDR), &mapping) || !mapping.file_low) {
+        const ssize_t count = readlink("/proc/self/exe", mapping.name, sizeof mapping.name - 1);
+        mapping.name[count < 0 ? 0 : count] = 0;
+    }
+    const size_t whole = strlen(mapping.name), mark = whole < size ? 0 : strlen(LG__CUT), end = mark ? size - 1 - mark : whole;
+    memcpy(path, LG__CUT, mark);
+    memcpy(path + mark, mapping.name + whole - end, end + 1);
 }
 
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)

@@ -230,6 +230,8 @@ size_t lg__os_to_pages(size_t size);
 /* Replace whole pages of the kernel by private anonymous zero pages with this protection (PROT_*).
  * 0 or −errno. Handler. */
 long lg__os_pages_replace(void *pages, size_t size, int protection);
+/* Map private anonymous zero pages; NULL: the kernel refuses. Handler. */
+void *lg__os_pages_new(size_t size);
 /* Whether whole pages of the kernel can be read, or written to, now. The call brings the pages in.
  * false also where the kernel cannot answer (before Linux 5.14). Handler. */
 bool lg__os_pages_there(void *pages, size_t size, bool to_write);
@@ -286,6 +288,16 @@ bool lg__os_untouched_is_free(void);
  * program that tests or saves its anonymous memory leaves them alone. MAP_FAILED: without
  * /dev/zero, for example. */
 void *lg__os_map_named(size_t size);
+/* The line of the memory map that holds an address, or the gap between two lines. */
+#define LG__OS_NAME_BYTES 4096
+struct lg__os_mapping {
+    uint64_t low, high;
+    uint64_t file_low; /* where its file's first byte is mapped; 0: no file, or not mapped */
+    bool is_mapped;    /* else a gap */
+    char name[LG__OS_NAME_BYTES]; /* "" where it has none, or a longer one */
+};
+/* false: the map cannot be read. Reads it from its begin on, a microsecond a line. Handler. */
+bool lg__os_mapping_at(uint64_t address, struct lg__os_mapping *ret_mapping);
 /* Bounds of the calling thread's stack; false if unknown. */
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
 /* The same from the memory map, without libc: libc allocates for the answer, and the first
@@ -296,8 +308,11 @@ bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high);
 void lg__os_each_code(void (*each)(const char *path, uint64_t start, uint64_t end, void *argument), void *argument);
 /* Bytes of the function that begins at an address; 1 where no module names it. */
 uint64_t lg__os_function_bytes(const void *function);
-/* Path of the executable, cut to fit; "" if unknown. */
+/* Path of the program's file, "" if unknown; also where the loader was called with the program as
+ * an argument. Of one that does not fit, LG__CUT and its end. */
 void lg__os_executable(char *path, size_t size);
+/* In place of the begin of a path. The name of a file is at the end. */
+#define LG__CUT "…"
 /* Program headers of the executable and its load bias; NULL if unknown. */
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias);
 

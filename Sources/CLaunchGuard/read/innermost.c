@@ -5,31 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/common.h"
+
 /* So many frames of an endless recursion show the calls that recur. */
 #define RECURRING 64u
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Modules that are the same for every program, by the begin of their names. No letter follows
- * there, unless the name is that of a family. */
-static bool is_common(const char *name)
-{
-    static const char *const one[] = {
-        "ld-linux", "ld-musl", "ld.so", "ld64.so", "linux-vdso", "[vdso]", "libc", "libm", "libdl", "librt", "libpthread", "libgcc_s",
-        "libstdc++", "libc++", "libc++abi", "libunwind", "liblaunchguard", "libdispatch", "libBlocksRuntime", "libasan", "libtsan", "libubsan",
-    };
-    static const char *const family[] = { "libswift", "libFoundation", "lib_Foundation" };
-    for (size_t i = 0; i < sizeof family / sizeof family[0]; i++)
-        if (strncmp(name, family[i], strlen(family[i])) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
-        if (strncmp(name, one[i], strlen(one[i])) == 0 && !is_letter(name[strlen(one[i])]))
-            return true;
-    return false;
-}
 
 static bool find_function(const struct lg__innermost_walk *walk, uint32_t index, lg_function *ret_function)
 {
@@ -48,7 +27,7 @@ static bool find_place(const struct lg__innermost_walk *walk, bool common_too, u
         if (at < module.start || at >= module.end)
             continue;
         const char *slash = strrchr(module.path, '/'), *name = slash ? slash + 1 : module.path;
-        if (!name[0] || (!common_too && is_common(name)))
+        if (!name[0] || (!common_too && lg__common_module(name)))
             return false;
         snprintf(ret_place->module, sizeof ret_place->module, "%.*s", (int)sizeof ret_place->module - 1, name);
         const bool known = find_function(walk, index, &function);

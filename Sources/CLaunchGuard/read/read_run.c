@@ -193,7 +193,7 @@ lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_contex
 
 /* The part of a table before its entries. */
 struct table_head {
-    uint32_t commit, generation, count, text_size, crc, omitted;
+    uint32_t commit, generation, count, text_size, omitted, crc;
     uint64_t reserved;
 };
 static_assert(sizeof(struct table_head) == offsetof(struct lg__module_table, entries), "the part before the entries");
@@ -226,7 +226,7 @@ static lg_status read_table(lg_reader *reader, uint32_t which, const struct tabl
     if (!lg__reader_block(reader, LG__SECTION_MODULES, at + offsetof(struct lg__module_table, entries), table->entries, entries) ||
         !lg__reader_block(reader, LG__SECTION_MODULES, at + offsetof(struct lg__module_table, text), table->text, head->text_size))
         return LG_ERR_DAMAGED;
-    uint32_t crc = lg__crc32c(0, &head->generation, 3 * sizeof(uint32_t));
+    uint32_t crc = lg__crc32c(0, &head->generation, 4 * sizeof(uint32_t));
     crc = lg__crc32c(crc, table->entries, entries);
     LG_FAULT_POINT("reader: table");
     struct table_head after;
@@ -254,13 +254,22 @@ static lg_status read_modules(lg_reader *reader)
     return status[0] == LG_ERR_DAMAGED ? status[0] : status[1];
 }
 
+static lg_status modules_of(lg_reader *reader, const void *ret)
+{
+    return !reader || !ret ? LG_ERR_ARGUMENT : reader->kind != LG_FILE_RUN ? LG_ERR_STATE : read_modules(reader);
+}
+
+lg_status lg_reader_modules_omitted(lg_reader *reader, uint32_t *ret_count)
+{
+    lg_status status = modules_of(reader, ret_count);
+    if (status == LG_OK)
+        *ret_count = reader->modules->omitted;
+    return status;
+}
+
 lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module)
 {
-    if (!reader || !ret_module)
-        return LG_ERR_ARGUMENT;
-    if (reader->kind != LG_FILE_RUN)
-        return LG_ERR_STATE;
-    lg_status status = read_modules(reader);
+    lg_status status = modules_of(reader, ret_module);
     if (status != LG_OK)
         return status;
     const struct lg__module_table *table = reader->modules;

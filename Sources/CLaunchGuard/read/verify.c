@@ -317,10 +317,11 @@ static void verify_run(lg_reader *reader, struct check *check)
     verify_snapshot(reader, LG_SNAPSHOT_MEMORY, "snapshot: memory", check);
 
     lg_module module;
-    uint32_t modules = 0;
+    uint32_t modules = 0, omitted = 0;
     while ((status = lg_reader_module(reader, modules, &module)) == LG_OK)
         modules++;
-    snprintf(detail, sizeof detail, "%u modules", modules);
+    lg_reader_modules_omitted(reader, &omitted);
+    snprintf(detail, sizeof detail, omitted ? "%u modules, %u more had no room" : "%u modules", modules, omitted);
     report_block(check, "modules", status == LG_ERR_NOT_FOUND ? LG_OK : status,
         status == LG_ERR_INCOMPLETE ? "not committed" : status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : detail);
 

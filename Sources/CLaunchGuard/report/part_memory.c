@@ -158,11 +158,40 @@ static void bytes_text(uint64_t bytes, char buffer[DISTANCE_BYTES])
     snprintf(buffer, DISTANCE_BYTES, "%" PRIu64 ".%" PRIu64 " %s", bytes / unit, bytes % unit / (unit / 1024) * 10 / 1024, names[name]);
 }
 
-/* Where no mapping holds the address: how far it is from the next one. */
-static void place_beside(const struct map *map, uint64_t address, char *text, size_t room)
+/* The thread whose stack ends in a mapping, or right above it. */
+static bool stack_above(struct lg__report *report, const lg_crash_info *crash, const struct mapping *mapping, char name[64])
 {
+    lg_threads_info threads = { .stored = 0 };
+    lg_thread_info thread;
+    const char *of = NULL;
+    if (!crash->brief && lg_reader_threads(report->reader, &threads) != LG_OK)
+        threads.stored = 0;
+    if (crash->stack_low >= mapping->start && crash->stack_low <= mapping->end)
+        of = crash->thread_name;
+    for (uint32_t i = 0; !of && i < threads.stored; i++)
+        if (lg_reader_thread(report->reader, i, &thread) == LG_OK && thread.stack_low && thread.stack_low >= mapping->start && thread.stack_low <= mapping->end)
+            of = thread.name;
+    if (of)
+        snprintf(name, 64, "%s", of);
+    return of;
+}
+
+/* A mapping that an address is beside. */
+static void neighbour_name(struct lg__report *report, const lg_crash_info *crash, const struct mapping *mapping, char *text, size_t room)
+{
+    char name[64];
+    if (!mapping->path[0] && stack_above(report, crash, mapping, name))
+        snprintf(text, room, "the stack of \"%s\"", name);
+    else
+        snprintf(text, room, "%s", name_of(mapping));
+}
+
+/* Where no mapping holds the address: how far it is from the next one. */
+static void place_beside(struct lg__report *report, const lg_crash_info *crash, const struct map *map, char *text, size_t room)
+{
+    const uint64_t address = crash->address;
     struct mapping mapping, below = { 0 }, above = { 0 };
-    char distance[DISTANCE_BYTES];
+    char distance[DISTANCE_BYTES], name[sizeof mapping.path];
     for (size_t at = 0; map_next(map, &at, &mapping);) {
         if (mapping.end <= address && mapping.end > below.end)
             below = mapping;
@@ -174,10 +203,24 @@ static void place_beside(const struct map *map, uint64_t address, char *text, si
     const uint64_t after = below.end ? address - below.end : UINT64_MAX, before = above.end ? above.start - address : UINT64_MAX;
     const uint64_t least = after <= before ? after : before;
     bytes_text(least, distance);
+    neighbour_name(report, crash, after <= before ? &below : &above, name, sizeof name);
     if (least >= UINT64_C(1) << 30)
         snprintf(text, room, "in no mapping");
     else
-        snprintf(text, room, "in no mapping, %s %s %s", distance, after <= before ? "after" : "before", name_of(after <= before ? &below : &above));
+        snprintf(text, room, "in no mapping, %s %s %s", distance, after <= before ? "after" : "before", name);
+}
+
+/* Memory without a name. */
+static void place_in_nameless(struct lg__report *report, const lg_crash_info *crash, const struct mapping *mapping, char *text, size_t room)
+{
+    char name[64];
+    const bool is_guard = strncmp(mapping->permissions, "---", 3) == 0;
+    if (is_guard && stack_above(report, crash, mapping, name))
+        snprintf(text, room, "in the guard pages below the stack of \"%s\", mapped %s", name, mapping->permissions);
+    else if (is_guard && crash->kind == LG_CRASH_STACK_OVERFLOW)
+        snprintf(text, room, "in the guard pages below a stack, mapped %s", mapping->permissions);
+    else
+        snprintf(text, room, "in memory without a name, mapped %s", mapping->permissions);
 }
 
 void lg__report_address_place(struct lg__report *report, const void *of)
@@ -192,10 +235,12 @@ void lg__report_address_place(struct lg__report *report, const void *of)
     if (!mapping_at(&map, address, &mapping)) {
         /* low addresses say nothing about their neighbours: they are offsets to a null pointer */
         if (address >= 65536)
-            place_beside(&map, address, text, sizeof text);
+            place_beside(report, crash, &map, text, sizeof text);
     } else if (mapping.path[0] == '/') {
         snprintf(text, sizeof text, "in the mapped file %s at offset 0x%" PRIx64 ", mapped %s", mapping.path,
                  mapping.offset + (address - mapping.start), mapping.permissions);
+    } else if (!mapping.path[0]) {
+        place_in_nameless(report, crash, &mapping, text, sizeof text);
     } else {
         snprintf(text, sizeof text, "in %s, mapped %s", name_of(&mapping), mapping.permissions);
     }

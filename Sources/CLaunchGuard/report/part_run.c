@@ -160,7 +160,7 @@ static const struct lg__field identity_fields[] = {
     FIELD(NUMBER, "ordinal", ordinal, "", "Number of the run in its state directory, from 1."),
     FIELD(TEXT, "appID", app_id, "", "The application."),
     FIELD(TEXT_IF, "appVersion", app_version, "", "Its version."),
-    FIELD(PATH_IF, "executable", executable, "", "Path of the executable."),
+    FIELD(PATH_IF, "executable", executable, "", "Path of the executable; of a long one \"…\" and its end."),
     FIELD(TEXT_IF, "buildID", build_id, "", "Build id of the executable."),
     FIELD(TEXT_IF, "bootID", boot_id, "", "The boot of the kernel."),
     FIELD(SIGNED, "processID", pid, "", "In the pid namespace of the process."),
@@ -412,7 +412,7 @@ static void module_path(struct lg__report *report, const void *of)
 }
 
 static const struct lg__field module_fields[] = {
-    VALUE("path", module_path, "string", "", "Path of the file."),
+    VALUE("path", module_path, "string", "", "Path of the file; of a long one \"…\" and its end."),
     FIELD(TEXT_IF, "buildID", build_id, "", "Build id, in hexadecimal digits."),
     FIELD(ADDRESS, "start", start, "", "First address of its segments."),
     FIELD(ADDRESS, "end", end, "", "The address after the last one."),
@@ -428,7 +428,7 @@ void lg__report_read_run(struct lg__report *report)
     report->has_run = lg__report_has(report, lg_reader_run(report->reader, &report->run), "identity");
 }
 
-void lg__report_read_modules(struct lg__report *report, uint32_t most)
+void lg__report_read_modules(struct lg__report *report, bool has_stacks, uint32_t most)
 {
     uint32_t room = 0;
     for (uint32_t i = 0; i < MODULES_MAX && i < most; i++) {
@@ -440,11 +440,21 @@ void lg__report_read_modules(struct lg__report *report, uint32_t most)
             report->modules = more;
         }
         lg_status status = lg_reader_module(report->reader, i, &report->modules[report->module_count]);
+        if (status == LG_ERR_INCOMPLETE && !has_stacks)
+            return; /* they come with the first stack */
         if (lg__report_has(report, status, "modules"))
             report->module_count++;
         else if (status != LG_ERR_DAMAGED || i + 1 >= MODULE_ROWS)
             return;
     }
+}
+
+void lg__report_modules_omitted(struct lg__report *report, const void *of)
+{
+    uint32_t omitted = 0;
+    (void)of;
+    if (lg__report_wants(report, LG_REPORT_MODULES) && lg_reader_modules_omitted(report->reader, &omitted) == LG_OK && omitted)
+        lg__json_unsigned(&report->json, omitted);
 }
 
 void lg__report_modules(struct lg__report *report, const void *of)

@@ -25,13 +25,14 @@ void lg__report_problems(struct lg__report *report, const void *of);
 
 /* Read the identity, and so many modules, which the other parts need. */
 void lg__report_read_run(struct lg__report *report);
-void lg__report_read_modules(struct lg__report *report, uint32_t most);
+void lg__report_read_modules(struct lg__report *report, bool has_stacks, uint32_t most);
 void lg__report_identity(struct lg__report *report, const void *of);
 void lg__report_contexts(struct lg__report *report, const void *of);
 void lg__report_system(struct lg__report *report, const void *of);
 void lg__report_verdict(struct lg__report *report, const void *of);
 void lg__report_fingerprint(struct lg__report *report, const void *of);
 void lg__report_modules(struct lg__report *report, const void *of);
+void lg__report_modules_omitted(struct lg__report *report, const void *of);
 
 /* ---- part_crash.c ---- */
 

@@ -13,7 +13,9 @@ static const struct lg__field run_fields[] = {
     MAY_BE("fingerprint", lg__report_fingerprint, "fingerprint", "",
            "The same for equal ends of one build of a program, in hexadecimal digits; left out: the run goes on, or its identity is damaged."),
     MAY_BE("contexts", lg__report_contexts, "[run-context]", "", "The launches of the run."),
-    MAY_BE("modules", lg__report_modules, "[run-module]", "", "What was loaded."),
+    MAY_BE("modules", lg__report_modules, "[run-module]", "", "What was loaded, the executable first."),
+    MAY_BE("modulesOmitted", lg__report_modules_omitted, "number", "",
+           "Modules that had no room in the file; left out: none."),
     MAY_BE("crash", lg__report_crash, "crash", "",
            "The crash that counts: the last crash that the program is not known to have survived, or the crash in whose handler that one "
            "came."),
@@ -37,13 +39,10 @@ const struct lg__shape lg__shape_run = { "run",
                                          "and why."),
                                          run_fields };
 
-/* Modules are large, and a report without them needs them only where a stack is there. */
-static bool needs_modules(struct lg__report *report)
+static bool has_stacks(struct lg__report *report)
 {
     uint32_t crashes = 0;
     lg_snapshot_info info;
-    if (lg__report_wants(report, LG_REPORT_MODULES) && lg__report_wants(report, LG_REPORT_SPARE_MODULES))
-        return true;
     if (lg_reader_crash_count(report->reader, &crashes) != LG_OK || crashes)
         return true;
     for (lg_snapshot_kind kind = LG_SNAPSHOT_HANG; kind <= LG_SNAPSHOT_MEMORY; kind++)
@@ -55,8 +54,10 @@ static bool needs_modules(struct lg__report *report)
 static void write_run(struct lg__report *report)
 {
     lg__report_read_run(report);
-    const bool needs = needs_modules(report);
-    lg__report_read_modules(report, needs ? UINT32_MAX : 1);
+    const bool stacks = has_stacks(report);
+    /* Modules are large, and a report without them needs them only where a stack is there. */
+    const bool needs = stacks || (lg__report_wants(report, LG_REPORT_MODULES) && lg__report_wants(report, LG_REPORT_SPARE_MODULES));
+    lg__report_read_modules(report, stacks, needs ? UINT32_MAX : 1);
     if (!needs)
         report->module_count = 0;
     lg__report_read_log(report);

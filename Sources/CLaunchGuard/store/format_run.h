@@ -272,10 +272,11 @@ struct lg__module_entry {
     uint32_t path_offset; /* into the table's text */
     uint16_t path_size;
     uint8_t build_id_size;
-    uint8_t reserved;
+    uint8_t has_frames; /* 1: of a crash, a snapshot or a guard event */
     uint8_t build_id[LG__BUILD_ID_BYTES];
 };
 static_assert(offsetof(struct lg__module_entry, path_offset) == 24, "FORMAT.md, modules");
+static_assert(offsetof(struct lg__module_entry, has_frames) == 31, "FORMAT.md, modules");
 static_assert(offsetof(struct lg__module_entry, build_id) == 32, "FORMAT.md, modules");
 static_assert(sizeof(struct lg__module_entry) == 64, "FORMAT.md, modules");
 
@@ -284,9 +285,9 @@ struct lg__module_table {
     uint32_t generation;     /* the larger of the two whole tables counts */
     uint32_t count;
     uint32_t text_size;
-    /* CRC-32C of generation, count, text_size, the used entries, the used text, in this order */
-    uint32_t crc;
     uint32_t omitted; /* modules that did not fit */
+    /* CRC-32C of generation to omitted, the used entries, the used text, in this order */
+    uint32_t crc;
     uint64_t reserved;
     struct lg__module_entry entries[LG__MODULES_MAX];
     char text[LG__MODULES_TEXT_BYTES];

@@ -126,18 +126,31 @@ uint32_t lg__image_build_id(const void *headers, size_t count, uint64_t bias, ui
     return (uint32_t)lg__memory_copy(ret_id, module.id_address, module.id_size);
 }
 
-size_t lg__image_name(char to[LG__IMAGE_NAME_BYTES], uint64_t at, lg__image_read read)
+#define NAME_MAX_BYTES 8192u
+
+void lg__image_name(struct lg__image_name *ret_name, uint64_t at, lg__image_read read)
 {
-    for (size_t done = 0; done < LG__IMAGE_NAME_BYTES; done += 64) {
-        const size_t size = read(to + done, at + done, 64);
-        const char *end = memchr(to + done, 0, size);
+    const uint32_t step = 64, half = LG__IMAGE_NAME_BYTES / 2;
+    ret_name->size = ret_name->crc = 0;
+    ret_name->is_cut = false;
+    for (uint64_t done = 0; done < NAME_MAX_BYTES; done += step) {
+        if (ret_name->size + step > LG__IMAGE_NAME_BYTES) {
+            memmove(ret_name->text, ret_name->text + half, half);
+            ret_name->size = half;
+            ret_name->is_cut = true;
+        }
+        char *to = ret_name->text + ret_name->size;
+        const size_t size = read(to, at + done, step);
+        const char *end = memchr(to, 0, size);
+        const size_t used = end ? (size_t)(end - to) : size;
+        ret_name->crc = lg__crc32c(ret_name->crc, to, used);
+        ret_name->size += (uint32_t)used;
         if (end)
-            return (size_t)(end - to);
-        if (size < 64)
+            return;
+        if (size < step)
             break;
     }
-    to[0] = 0;
-    return 0;
+    *ret_name = (struct lg__image_name){ .text = "" };
 }
 
 uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read)

@@ -7,55 +7,60 @@
 
 #include "walk/walk.h"
 
-#define NODES_MAX 1024u
+/* More than programs load. */
+#define NODES_MAX 16384u
+/* Modules in which the frames of a crash or of a snapshot lie: more than stacks have. */
+#define FOUND_MAX 128u
+static_assert(FOUND_MAX < LG__MODULES_MAX, "all of them have a place in the run file");
 
 static uint64_t debug; /* address of the loader's struct r_debug; 0: none, as in a static program */
-static uint64_t executable_headers; /* address; 0: they cannot be read */
-static size_t executable_count;
-static uint64_t executable_bias;
 
 struct node {
+    uint64_t address;
     struct link_map map;
-    char name[LG__IMAGE_NAME_BYTES];
-    uint32_t name_crc;
+    struct lg__image_name name;
 };
 
 /* State of each walker. */
 static struct work {
     const struct lg__modules *in_use;
     uint32_t settled; /* lg__memory_age for which `in_use` was chosen */
-    bool unwritten;   /* `fresh` is not in the run file */
+    bool unwritten;   /* the table that was made is not in the run file */
+    bool found_more;  /* since the last writing */
+    uint32_t found_count;
     struct node node;
-    struct lg__modules fresh; /* made by the crash or the snapshot under way */
+    struct lg__modules *fresh;    /* made by this crash or snapshot, or by an earlier one */
+    struct lg__modules tables[2]; /* `fresh`, and the one before */
+    struct lg__module_range found[FOUND_MAX];
+    struct lg__module_range other; /* found, when all places were taken */
 } works[LG__WALKERS];
 
 void lg__loader_forget(void)
 {
     for (unsigned walker = 0; walker < LG__WALKERS; walker++) {
-        works[walker].in_use = NULL;
+        works[walker].in_use = works[walker].fresh = NULL;
         works[walker].unwritten = false;
-        works[walker].fresh.count = 0;
     }
 }
 
 void lg__loader_prepare(void)
 {
-    lg__memory_touch(&works[LG__WALKER_CRASH], offsetof(struct work, fresh.modules));
-    executable_headers = (uint64_t)(uintptr_t)lg__os_program_headers(&executable_count, &executable_bias);
+    lg__memory_touch(&works[LG__WALKER_CRASH], offsetof(struct work, tables));
     struct lg__image_room room;
-    struct lg__module_range executable;
-    if (executable_headers &&
-        lg__image_describe(&room, executable_headers, executable_count, executable_bias, lg__memory_copy, &executable))
-        debug = lg__image_dynamic(executable.dynamic, DT_DEBUG, lg__memory_copy);
+    struct lg__module_range program;
+    const struct lg__executable *executable = &lg__modules_executable;
+    if (executable->headers && lg__image_describe(&room, executable->headers, executable->count, executable->bias, lg__memory_copy, &program))
+        debug = lg__image_dynamic(program.dynamic, DT_DEBUG, lg__memory_copy);
 }
 
 /* ---- the list ---- */
 
 static bool read_node(struct node *node, uint64_t at)
 {
+    node->address = at;
     if (lg__memory_read(&node->map, at, sizeof node->map) != sizeof node->map)
         return false;
-    node->name_crc = lg__image_crc(node->name, lg__image_name(node->name, (uint64_t)(uintptr_t)node->map.l_name, lg__memory_read));
+    lg__image_name(&node->name, (uint64_t)(uintptr_t)node->map.l_name, lg__memory_read);
     return true;
 }
 
@@ -66,26 +71,29 @@ static bool first_node(struct node *node)
            read_node(node, (uint64_t)(uintptr_t)list.r_map);
 }
 
+/* Each node names the one before it: a list that is damaged does not, and ends here. */
 static bool next_node(struct node *node)
 {
-    return node->map.l_next && read_node(node, (uint64_t)(uintptr_t)node->map.l_next);
+    const uint64_t before = node->address;
+    return node->map.l_next && read_node(node, (uint64_t)(uintptr_t)node->map.l_next) && (uint64_t)(uintptr_t)node->map.l_prev == before;
 }
 
 /* ---- comparison ---- */
 
-/* The same module as the node's: address, place of the dynamic section, name, and build id as it is
- * in memory now. */
-static const struct lg__module_range *known(const struct node *node, const struct lg__modules *table)
+/* The build id of a module is in memory as it was. */
+static bool has_its_id(const struct lg__module_range *module)
 {
     uint8_t id[LG__BUILD_ID_BYTES];
+    return lg__memory_read(id, module->id_address, module->id_size) == module->id_size && lg__image_crc(id, module->id_size) == module->id_crc;
+}
+
+/* The same module as the node's: address, place of the dynamic section, name, and build id. */
+static const struct lg__module_range *known(const struct node *node, const struct lg__modules *table)
+{
     const struct lg__module_range *module = lg__modules_search(table, (uint64_t)(uintptr_t)node->map.l_ld);
-    if (!module || module->bias != node->map.l_addr || module->dynamic != (uint64_t)(uintptr_t)node->map.l_ld ||
-        module->name_crc != node->name_crc)
-        return NULL;
-    if (module->id_size && (lg__memory_read(id, module->id_address, module->id_size) != module->id_size ||
-                            lg__image_crc(id, module->id_size) != module->id_crc))
-        return NULL;
-    return module;
+    const bool same = module && module->bias == node->map.l_addr && module->dynamic == (uint64_t)(uintptr_t)node->map.l_ld &&
+                      module->name_crc == node->name.crc && has_its_id(module);
+    return same ? module : NULL;
 }
 
 /* Whether the table agrees with the list. A list that cannot be read shows nothing. */
@@ -112,7 +120,8 @@ static bool describe_by(uint64_t headers, size_t count, uint64_t bias, struct lg
 
 static bool describe_executable(struct lg__module_range *module)
 {
-    return describe_by(executable_headers, executable_count, executable_bias, module);
+    const struct lg__executable *executable = &lg__modules_executable;
+    return describe_by(executable->headers, executable->count, executable->bias, module);
 }
 
 /* Describe a module by the program headers after the ELF header at its first page. */
@@ -120,72 +129,69 @@ static bool describe(const struct node *node, struct lg__module_range *module)
 {
     ElfW(Ehdr) elf;
     uint64_t bias = node->map.l_addr, dynamic = (uint64_t)(uintptr_t)node->map.l_ld;
-    if (bias == executable_bias && !node->name[0])
+    if (bias == lg__modules_executable.bias && node->name.size == 0)
         return describe_executable(module);
     return lg__memory_read(&elf, bias, sizeof elf) == sizeof elf && memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 &&
            elf.e_phentsize == sizeof(ElfW(Phdr)) && describe_by(bias + elf.e_phoff, elf.e_phnum, bias, module) && module->dynamic == dynamic;
 }
 
-static void make_fresh(struct work *work, const struct lg__modules *table)
+static void add_listed(struct work *work, const struct lg__modules *before)
 {
     struct node *node = &work->node;
     struct lg__module_range made;
     uint32_t count = 0;
-    /* the new table may describe its modules anew */
-    const struct lg__modules *before = table == &work->fresh ? NULL : table;
-    work->fresh.count = 0;
-    work->unwritten = true;
     if (first_node(node)) {
         do {
             const struct lg__module_range *module = known(node, before);
             if (!module && describe(node, &made)) {
-                made.name_crc = node->name_crc;
+                made.name_crc = node->name.crc;
+                made.name = (uint64_t)(uintptr_t)node->map.l_name;
                 module = &made;
             }
             if (module)
-                lg__modules_insert(&work->fresh, module);
+                lg__modules_add(work->fresh, module);
         } while (++count < NODES_MAX && next_node(node));
-    } else if (describe_executable(&made)) {
-        lg__modules_insert(&work->fresh, &made); /* a static program */
+    } else if (describe_executable(&made)) { /* a static program, or a list that is gone */
+        lg__modules_add(work->fresh, &made);
     }
+    lg__modules_sort(work->fresh);
 }
 
-static void write_module(struct lg__module_table *file, const struct lg__module_range *module, const char *name)
+/* A module that was unloaded is not in memory any more. One that the list lacks for another reason,
+ * because the list is damaged, stays. */
+static void add_unlisted(struct work *work, const struct lg__modules *before)
 {
-    if (module)
-        lg__modules_file_add(file, module, name, lg__memory_read);
-    else
-        file->omitted++;
+    for (uint32_t i = 0; before && i < before->count; i++) {
+        const struct lg__module_range *module = &before->modules[i];
+        const bool is_free = !lg__modules_search(work->fresh, module->start) && !lg__modules_search(work->fresh, module->end - 1);
+        if (is_free && module->id_size && has_its_id(module))
+            lg__modules_add(work->fresh, module);
+    }
+    lg__modules_sort(work->fresh);
 }
 
-void lg__loader_write(bool urgent)
+static const struct lg__modules *make_fresh(struct work *work, const struct lg__modules *before)
 {
-    struct work *work = &works[lg__memory_walker];
-    struct node *node = &work->node;
-    uint32_t count = 0;
-    struct lg__module_table *file = work->unwritten ? lg__modules_file_begin(urgent) : NULL;
-    work->unwritten = false;
-    if (!file)
-        return;
-    if (first_node(node)) {
-        do
-            write_module(file, known(node, &work->fresh), node->name);
-        while (++count < NODES_MAX && next_node(node));
-    } else if (executable_headers) { /* a static program */
-        write_module(file, work->fresh.count ? work->fresh.modules : NULL, "");
-    }
-    lg__modules_file_commit(file, urgent);
+    work->fresh = work->fresh == &work->tables[0] ? &work->tables[1] : &work->tables[0];
+    work->unwritten = true;
+    lg__modules_begin(work->fresh);
+    add_listed(work, before);
+    add_unlisted(work, before);
+    return work->fresh;
 }
 
 /* A crash keeps refreshes away; a snapshot does not, and a table that was published before lives
  * only until the refresh after the next. */
 static const struct lg__modules *keep(struct work *work, const struct lg__modules *table)
 {
-    if (lg__memory_walker == LG__WALKER_CRASH || table == &work->fresh)
+    if (lg__memory_walker == LG__WALKER_CRASH || table == work->fresh)
         return table;
-    work->fresh.count = table->count <= LG__MODULES_MAX ? table->count : 0;
-    memcpy(work->fresh.modules, table->modules, work->fresh.count * sizeof table->modules[0]);
-    return &work->fresh;
+    work->fresh = &work->tables[0];
+    lg__modules_begin(work->fresh);
+    for (uint32_t i = 0; i < table->count; i++)
+        lg__modules_add(work->fresh, &table->modules[i]);
+    lg__modules_sort(work->fresh);
+    return work->fresh;
 }
 
 void lg__loader_settle(void)
@@ -194,20 +200,59 @@ void lg__loader_settle(void)
     if (work->in_use && work->settled == lg__memory_age[lg__memory_walker])
         return;
     const struct lg__modules *table = lg__modules_published();
-    if (!table && work->fresh.count)
-        table = &work->fresh;
+    if (!table)
+        table = work->fresh;
     work->settled = lg__memory_age[lg__memory_walker];
+    work->in_use = NULL;
+    work->found_count = 0;
+    work->found_more = false;
     if (table && unchanged(&work->node, table)) {
-        work->unwritten &= table == &work->fresh;
+        work->unwritten &= table == work->fresh;
         work->in_use = keep(work, table);
     } else {
-        make_fresh(work, table);
-        work->in_use = &work->fresh;
+        work->in_use = make_fresh(work, table);
     }
+}
+
+/* ---- questions ---- */
+
+static const struct lg__module_range *among_found(const struct work *work, uint64_t address)
+{
+    for (uint32_t i = 0; i < work->found_count; i++)
+        if (address >= work->found[i].start && address < work->found[i].end)
+            return &work->found[i];
+    return NULL;
+}
+
+static const struct lg__module_range *keep_found(struct work *work, const struct lg__module_range *module)
+{
+    struct lg__module_range *place = work->found_count < FOUND_MAX ? &work->found[work->found_count++] : &work->other;
+    *place = *module;
+    work->found_more = true;
+    return place;
 }
 
 const struct lg__module_range *lg__loader_find(uint64_t address)
 {
-    const struct work *work = &works[lg__memory_walker];
-    return lg__modules_search(work->settled == lg__memory_age[lg__memory_walker] && work->in_use ? work->in_use : lg__modules_published(), address);
+    struct work *work = &works[lg__memory_walker];
+    struct lg__module_range made;
+    if (work->settled != lg__memory_age[lg__memory_walker] || !work->in_use)
+        return lg__modules_search(lg__modules_published(), address);
+    const struct lg__module_range *module = among_found(work, address);
+    if (module)
+        return module;
+    module = lg__modules_search(work->in_use, address);
+    if (!module && lg__mapped_describe(address, &made)) {
+        module = &made;
+        work->unwritten = true;
+    }
+    return module ? keep_found(work, module) : NULL;
+}
+
+void lg__loader_write(bool urgent)
+{
+    struct work *work = &works[lg__memory_walker];
+    if (work->in_use && (work->unwritten || (work->found_more && lg__modules_are_omitted())))
+        lg__modules_write(work->in_use, work->found, work->found_count, urgent, lg__memory_read);
+    work->unwritten = work->found_more = false;
 }

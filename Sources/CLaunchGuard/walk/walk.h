@@ -118,6 +118,7 @@ struct lg__module_range {
     uint32_t id_size;
     uint32_t id_crc;
     uint32_t name_crc;                 /* of the loader's name for it */
+    uint64_t name;                     /* address of that name */
 };
 
 /* The way to read the module's memory: lg__memory_copy() on an ordinary thread, lg__memory_read()
@@ -135,9 +136,15 @@ struct lg__image_room {
 bool lg__image_describe(struct lg__image_room *room, uint64_t headers, size_t count, uint64_t bias, lg__image_read read,
                         struct lg__module_range *ret_module);
 /* The loader's name for a module, "" where the name cannot be read: that of the loader itself lies
- * in the executable. Returns its length. */
+ * in the executable. Of a longer one the end is kept, which has the name of the file. */
 #define LG__IMAGE_NAME_BYTES 1024u
-size_t lg__image_name(char to[LG__IMAGE_NAME_BYTES], uint64_t at, lg__image_read read);
+struct lg__image_name {
+    uint32_t size;
+    uint32_t crc; /* of the whole name */
+    bool is_cut;
+    char text[LG__IMAGE_NAME_BYTES];
+};
+void lg__image_name(struct lg__image_name *ret_name, uint64_t at, lg__image_read read);
 /* The value of a tag in the dynamic section at an address, 0: none. */
 uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read);
 /* The address of a symbol that the module defines, of at most 31 letters; 0: none. */
@@ -147,33 +154,54 @@ uint32_t lg__image_crc(const void *bytes, size_t size);
  * has none. On an ordinary thread. */
 uint32_t lg__image_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
 
-/* ---- modules.c: the table, made on an ordinary thread and published whole ---- */
+/* ---- modules.c: tables of modules, and those of the run file ---- */
 
+/* The rows of a table that has so few of them are part of it. */
+#define LG__MODULES_FEW 64u
 struct lg__modules {
-    uint32_t count;
+    uint32_t count;      /* rows, sorted by start */
+    uint32_t added;      /* rows with those that are not sorted yet */
+    uint32_t room;       /* rows that have room; 0: the table was never used */
+    uint32_t omitted;    /* modules without room: the kernel gave no memory */
     uint64_t adds, subs; /* dlpi_adds and dlpi_subs when it was made */
-    struct lg__module_range modules[LG__MODULES_MAX]; /* sorted by start */
+    struct lg__module_range *modules;
+    struct lg__module_range few[LG__MODULES_FEW];
 };
 
-/* Read the executable's path. `files`: the two tables of the run file; may be NULL. On an ordinary
- * thread. */
+/* Begin a table anew; add modules; sort them. A table grows, and keeps its memory. */
+void lg__modules_begin(struct lg__modules *table);
+void lg__modules_add(struct lg__modules *table, const struct lg__module_range *module);
+void lg__modules_sort(struct lg__modules *table);
+/* The module of a table that holds an address, among those that are sorted; NULL: none known. */
+const struct lg__module_range *lg__modules_search(const struct lg__modules *table, uint64_t address);
+
+/* Find the executable and its path. `files`: the two tables of the run file; may be NULL. On an
+ * ordinary thread. */
 void lg__modules_prepare(struct lg__module_table *files);
+/* The executable's program headers; 0: they cannot be read. */
+struct lg__executable {
+    uint64_t headers, bias;
+    size_t count;
+};
+extern struct lg__executable lg__modules_executable;
 /* Read the loaded modules and publish the table, in memory and in the run file. Leaves both alone
  * where `is_in_use`, asked under the lock, says that a handler reads them. On an ordinary
  * thread. */
 void lg__modules_refresh(bool (*is_in_use)(void));
 /* The table that a refresh published last; NULL: none yet. */
 const struct lg__modules *lg__modules_published(void);
-/* The module of a table that holds an address; NULL: none known. */
-const struct lg__module_range *lg__modules_search(const struct lg__modules *table, uint64_t address);
-/* Insert one module in its place. false: the table is full. */
-bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range *module);
-/* Write a table of the run file: begin, one call for each module, commit. begin returns NULL when
- * there is no table to write. `urgent`: the one writer that waits for no other, and writes the
- * table that no other one writes. An empty path stands for the executable, in the first entry. */
-struct lg__module_table *lg__modules_file_begin(bool urgent);
-void lg__modules_file_add(struct lg__module_table *file, const struct lg__module_range *module, const char *path, lg__image_read read);
-void lg__modules_file_commit(struct lg__module_table *file, bool urgent);
+/* Write a table of the run file: the executable, the modules `first`, and as many of `table` as
+ * have room. `urgent`: the one writer that waits for no other, and writes the table that no other
+ * one writes. `read` reads the names. */
+void lg__modules_write(const struct lg__modules *table, const struct lg__module_range *first, uint32_t count, bool urgent, lg__image_read read);
+/* The newest table of the run file lacks modules. */
+bool lg__modules_are_omitted(void);
+
+/* ---- mapped.c: a module that no list has ---- */
+
+/* Describe the module of an address by the kernel's map of this process. false: the address is in
+ * no module, or the map cannot be read, or was read too often by now. In the handler. */
+bool lg__mapped_describe(uint64_t address, struct lg__module_range *ret_module);
 
 /* ---- loader.c: changes since then, by the loader's own list ---- */
 
@@ -184,10 +212,11 @@ void lg__loader_forget(void);
 /* Once for each crash: use the published table, or make one when there is none or when modules came
  * or went. In the handler. */
 void lg__loader_settle(void);
-/* Write a table that was made to the run file; `urgent` as above. In the handler, and on the watch
- * thread. */
+/* Write what the run file lacks: a table that was made, and the modules that were found since the
+ * last call. `urgent` as above. In the handler, and on the watch thread. */
 void lg__loader_write(bool urgent);
-/* The module that holds an address, by the table that is in use; NULL: none known. In the
+/* The module that holds an address, by the table that is in use, or else by the map; NULL: none
+ * known. The run file keeps a module that was found, whatever else has no room there. In the
  * handler. */
 const struct lg__module_range *lg__loader_find(uint64_t address);
 

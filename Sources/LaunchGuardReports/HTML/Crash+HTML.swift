@@ -108,30 +108,59 @@ extension Snapshot {
 }
 
 extension Stack {
-    /// The frames as a list. The program's own frames stand out.
+    /// The frames as a list. The program's own frames stand out, and several others in a row are
+    /// folded.
     func write(to page: inout HTMLWriter, _ own: OwnCode) {
+        let hasOwn = frames.contains(where: own.isOwn)
         page.element("ol", ["class": "frames"]) {
+            var others: [(frame: Frame, number: UInt64)] = []
             for piece in pieces {
+                if case .frame(let frame, let number) = piece, hasOwn, !own.isOwn(frame) {
+                    others.append((frame, number))
+                    continue
+                }
+                Self.write(others, to: &$0, own)
+                others = []
                 switch piece {
                 case .frame(let frame, let number): frame.write(to: &$0, mark: "#\(number)", own)
                 case .gap(let words): $0.element("li", ["class": "gap"], "… \(words) …")
                 }
             }
+            Self.write(others, to: &$0, own)
         }
         if let endText { page.warnings([endText.capitalizedFirst]) }
     }
+
+    /// Frames in a row that are not the program's own.
+    private static func write(_ others: [(frame: Frame, number: UInt64)], to page: inout HTMLWriter, _ own: OwnCode) {
+        func write(to page: inout HTMLWriter) {
+            for (frame, number) in others { frame.write(to: &page, mark: "#\(number)", own) }
+        }
+        guard others.count > mostUnfolded else { return write(to: &page) }
+        var modules: [String] = []
+        for case let module? in others.map(\.frame.module?.lastPathPart) where !modules.contains(module) { modules.append(module) }
+        let title = UInt64(others.count).counting("frame", "frames") + (modules.isEmpty ? "" : " of \(modules.joined(separator: ", "))")
+        page.element("li", ["class": "others"]) {
+            $0.folded(title) { $0.element("ol", [:], write) }
+        }
+        page.endLine()
+    }
+
+    private static let mostUnfolded = 3
 }
 
 extension Frame {
     /// One item for each function at the address.
     func write(to page: inout HTMLWriter, mark: String, _ own: OwnCode) {
         let names = symbols?.map(\.name) ?? []
+        let common = symbols?.map(\.isCommon) ?? []
         let isOwn = own.isOwn(self)
         for (index, description) in descriptions.enumerated() {
             let words = description.dropFirst("in ".count)
             let name = names.indices.contains(index) ? names[index] : words.prefix { $0 != " " }.description
             let short = name.functionInShort
-            page.element("li", isOwn ? ["class": "own"] : [:]) {
+            let isCommon = common.indices.contains(index) && common[index]
+            page.element("li", isOwn && !isCommon ? ["class": "own"] : [:]) {
                 $0.element("span", [:], mark)
                 $0.element("code", [:], "\(address)")
                 $0.element("p") {

@@ -177,7 +177,8 @@ extension RunReport {
         guard let modules, !modules.isEmpty else { return }
         page.section("modules", "Modules") {
             $0.folded(UInt64(modules.count).counting("module", "modules")) {
-                $0.preformatted(modules.map { "\($0.start)–\($0.end)  \($0.path)  \($0.buildID ?? "no build id")" })
+                let lines = modules.map { "\($0.start)–\($0.end)  \($0.path)  \($0.buildID ?? "no build id")" }
+                $0.preformatted(lines + [modulesOmittedText].compactMap(\.self))
             }
         }
     }

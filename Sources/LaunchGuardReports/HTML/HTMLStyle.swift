@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-o1SMNe9GOHFl3e+hyOizkVwA2q70cF1Wm0S7Lmrs/lM="
+    static let digest = "sha256-0dl3LnkgoN/fRV1PDNbvrvDfiCQWWXqQhH4+7mdvpy4="
 
     static let text: StaticString = #"""
 
@@ -64,7 +64,7 @@ enum HTMLStyle {
         .frames li > span, .frames li > code, .frames li > p, .gap { color: var(--dim); }
         .frames p { overflow-wrap: anywhere; } .frames b { color: var(--text); font-weight: 500; }
         .frames .own { background: var(--own); box-shadow: inset 3px 0 var(--accent); } .frames .own b { font-weight: 700; }
-        .frames .gap { display: block; text-align: center; }
+        .frames .gap { display: block; text-align: center; } .frames .others { display: block; }
         .frames details { grid-column: 3; border: 0; background: none; } .frames summary { padding: 0; color: var(--accent); } .frames details > p { margin: 0; }
 
         details { border: 1px solid var(--line); border-radius: .4rem; background: var(--card); }

@@ -74,7 +74,8 @@ extension Frame {
             var text = "in \(symbol.name)"
             if symbol.isInlined { text += " (inlined)" }
             if let offset = symbol.offset { text += " + \(offset)" }
-            if let location = symbol.location { text += " at \(location)" } else if let module { text += " of \(module.lastPathPart)" }
+            if let location = symbol.location { text += " at \(location)" }
+            if let module { text += " of \(module.lastPathPart)" }
             return text
         }
     }

@@ -95,12 +95,18 @@ extension RunReport {
         for loss in breadcrumbs.losses { writer.line("  \(loss)", .yellow) }
     }
 
+    /// What the list of modules lacks; nil: nothing.
+    var modulesOmittedText: String? {
+        modulesOmitted.map { "\($0.counting("more module", "more modules")) had no room in the file" }
+    }
+
     private func writeModules(to writer: inout TextWriter) {
         guard let modules else { return }
         writer.heading("modules")
         for module in modules {
             writer.line("  \(module.start)–\(module.end)  \(module.path)  \(module.buildID ?? "no build id")")
         }
+        if let modulesOmittedText { writer.line("  \(modulesOmittedText)", .yellow) }
     }
 }
 

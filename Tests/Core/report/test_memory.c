@@ -132,6 +132,25 @@ static void test_place(void **state)
     assert_string_equal(written(lg__report_address_place, &(const lg_crash_info){ .has_address = 0, .address = 0x300000 }), "");
 }
 
+static void test_guard_pages(void **state)
+{
+    lg_crash_info crash = { .has_address = 1, .address = 0x500100, .thread_name = "worker" };
+    (void)state;
+    map = "500000-501000 ---p 0 0:0 0\n501000-600000 rw-p 0 0:0 0\n";
+    is_cut = false;
+    assert_string_equal(written(lg__report_address_place, &crash), "\"in memory without a name, mapped ---p\"");
+    crash.kind = LG_CRASH_STACK_OVERFLOW;
+    assert_string_equal(written(lg__report_address_place, &crash), "\"in the guard pages below a stack, mapped ---p\"");
+    crash.stack_low = 0x501000;
+    crash.address = 0x4FFFFF;
+    map = "501000-600000 rw-p 0 0:0 0\n";
+    assert_string_equal(written(lg__report_address_place, &crash), "\"in no mapping, 4.0 KiB before the stack of \\\"worker\\\"\"");
+    map = "500000-501000 ---p 0 0:0 0\n501000-600000 rw-p 0 0:0 0\n";
+    crash.address = 0x500100;
+    for (crash.stack_low = 0x500000; crash.stack_low <= 0x501000; crash.stack_low += 0x1000)
+        assert_string_equal(written(lg__report_address_place, &crash), "\"in the guard pages below the stack of \\\"worker\\\", mapped ---p\"");
+}
+
 /* The addresses of the frames, and their number. */
 static size_t possible(const void *bytes, size_t size, uint64_t start, uint64_t *ret_addresses)
 {
@@ -168,6 +187,6 @@ static void test_possible_frames(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_map), cmocka_unit_test(test_place), cmocka_unit_test(test_possible_frames) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_map), cmocka_unit_test(test_place), cmocka_unit_test(test_guard_pages), cmocka_unit_test(test_possible_frames) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

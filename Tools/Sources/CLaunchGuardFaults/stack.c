@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 
 #include "catalogue.h"
 #include "overflow.h"
@@ -60,6 +62,66 @@ LGF_WAY overflow_handler_on_stack(void)
     sigaction(SIGSEGV, &action, NULL);
     stack_overflow();
 }
+
+/* Frames that begin to use their memory far above sp. */
+static int overflow_by_large_frames(int depth)
+{
+    volatile char space[24 << 10];
+    LGF_KEEP(space);
+    space[sizeof space - 64] = (char)depth;
+    return lgf_zero ? 0 : overflow_by_large_frames(depth + 1) + space[sizeof space - 64];
+}
+
+LGF_WAY overflow_large(void) { lgf_zero = overflow_by_large_frames(0); }
+
+static void *overflow_large_thread(void *argument)
+{
+    (void)argument;
+    lgf_thread_begins();
+    overflow_large();
+    return NULL;
+}
+
+LGF_WAY overflow_large_pthread(void) { run_on_thread(NULL, overflow_large_thread); }
+
+LGF_WAY overflow_lowered_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0)
+        lgf_skip("the limit of the stack is not known");
+    limit.rlim_cur = 512 << 10;
+    if (setrlimit(RLIMIT_STACK, &limit) != 0)
+        lgf_skip("the limit of the stack cannot be lowered");
+    stack_overflow();
+}
+
+/* The far end of 3 GiB of a stack is touched. */
+LGF_WAY overflow_alloca(void)
+{
+    volatile char *space = __builtin_alloca((size_t)3 << 30);
+    LGF_KEEP(space);
+    space[0] = 1;
+    lgf_zero = space[0] - 1;
+}
+
+#ifdef __GLIBC__ /* musl has no coroutines */
+static ucontext_t before_coroutine, in_coroutine;
+
+LGF_WAY overflow_coroutine(void)
+{
+    enum { GUARD = 1 << 20, STACK = 64 << 10 };
+    char *base = mmap(NULL, GUARD + STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED || mprotect(base + GUARD, STACK, PROT_READ | PROT_WRITE) != 0 || getcontext(&in_coroutine) != 0)
+        lgf_skip("no memory for a stack");
+    in_coroutine.uc_stack.ss_sp = base + GUARD;
+    in_coroutine.uc_stack.ss_size = STACK;
+    in_coroutine.uc_link = &before_coroutine;
+    makecontext(&in_coroutine, overflow_large, 0);
+    swapcontext(&before_coroutine, &in_coroutine);
+}
+#else
+LGF_WAY overflow_coroutine(void) { lgf_skip("this libc has no coroutines"); }
+#endif
 
 /* A frame that reaches over the guard page. Only its far end is touched. */
 LGF_WAY clash_small(void)
@@ -200,6 +262,15 @@ const struct lgf_entry lgf_stack[] = {
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW), .traits = LGF_CORE },
     { LGF_NAMED("stack-overflow-pthread", 'B', "recurses without end on a thread of its own", overflow_pthread),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW), .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("stack-overflow-large-frames", 'B', "recurses with frames of 24 KiB, whose upper ends are used first", overflow_large),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW) },
+    { LGF_NAMED("stack-overflow-large-frames-pthread", 'B', "recurses with such frames on a thread of its own", overflow_large_pthread),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW), .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("stack-overflow-lowered-limit", 'B', "recurses after it lowered the limit of its stack", overflow_lowered_limit),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW) },
+    { LGF_NAMED("stack-overflow-alloca", 'B', "takes 3 GiB of its stack", overflow_alloca), LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW) },
+    { LGF_NAMED("stack-overflow-coroutine", 'B', "recurses on the stack of a coroutine", overflow_coroutine),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW) },
     { LGF_NAMED("stack-overflow-no-altstack", 'B', "recurses without end where no handler can run", overflow_without_altstack),
       LGF_UNSEEN(SIGSEGV, 'Y') },
     { LGF_NAMED("stack-overflow-handler-on-stack", 'B', "recurses after other code dropped SA_ONSTACK", overflow_handler_on_stack),

@@ -34,7 +34,7 @@ import Testing
                 "modules-title", "problems", "problems-title",
             ])
         #expect(text.contains(#"<h1><span class="end bad">crashed</span><span class="hidden">: </span><span class="cause">SIGSEGV"#))
-        #expect(text.contains(#"<li class="own"><span>#0</span><code>0x00005581c61b6581</code><p><b>Notes.open()</b> + 129 at Sources/App/Notes.swift:42</p></li>"#))
+        #expect(text.contains(#"<li class="own"><span>#0</span><code>0x00005581c61b6581</code><p><b>Notes.open()</b> + 129 at Sources/App/Notes.swift:42 of notes</p></li>"#))
         #expect(text.contains("… 90 frames are not stored …"))
         #expect(text.contains(#"<code>url=x</code> <code>token=(redacted)</code>"#) && text.contains("<dt>token</dt><dd>(redacted)</dd>"))
         #expect(text.contains("2 earlier breadcrumbs were overwritten") && text.contains("the next rung"))
@@ -100,6 +100,24 @@ import Testing
         #expect(text.contains(#"<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;;"#))
         for word in ["src=", "@import", "url(", "<link", "<base", "style=\"", "onclick"] { #expect(!text.contains(word), "\(word)") }
         #expect(text.matches(of: #/href="([^"]*)"/#).allSatisfy { $0.1.hasPrefix("#") })
+    }
+
+    /// Libraries, and runtimes and LaunchGuard that are linked into the program.
+    @Test func framesOfOthersAreFolded() throws {
+        func frame(_ module: String, _ name: String) -> Frame {
+            let address = Address(UInt64(name.count))
+            return Frame(address: address, lookup: address, module: module, fileAddress: address, symbols: [Symbol(name: name)])
+        }
+        var run = try whole()
+        let program = try #require(run.modules?.first?.path)
+        let others = [frame("/lib/libc.so.6", "raise"), frame(program, "lg__event_end_program"), frame(program, "lg_guard_claim"), frame(program, "std::rethrow()")]
+        run.crash?.dwarfStack = Stack(method: .dwarf, frames: others + [frame(program, "open_note")] + others.prefix(3))
+        let text = page(run)
+        #expect(text.contains("<li class=\"others\"><details><summary>4 frames of libc.so.6, notes</summary><ol><li><span>#0</span>"))
+        #expect(text.contains("<li class=\"own\"><span>#4</span><code>0x0000000000000009</code><p><b>open_note</b>"))
+        #expect(text.matches(of: /class="others"/).count == 1, "three frames stand as they are")
+        run.crash?.dwarfStack = Stack(method: .dwarf, frames: others)
+        #expect(!page(run).contains("class=\"others\""), "where nothing is the program's own, all is shown")
     }
 
     /// A name of a template may have thousands of characters.

@@ -48,6 +48,38 @@ import Testing
         #expect(report.headline == "crashed: SIGSEGV (fault.null_read) at address 0x0" + (place.map { " \($0)" } ?? ""))
     }
 
+    /// By the name of the linker, by the written one where that is all, and by the file.
+    @Test(arguments: [
+        ("_ZNKSt6vectorIiSaIiEE14_M_range_checkEm", nil), ("std::vector<int, std::allocator<int> >::_M_range_check(unsigned long) const", nil),
+        ("_ZN4core6option13unwrap_failed17h0123456789abcdefE", nil), ("core::option::Option<T>::unwrap", nil),
+        ("_ZN81_$LT$alloc..vec..Vec$LT$T$C$A$GT$$u20$as$u20$core..ops..index..Index$LT$I$GT$$GT$5index17h0123456789abcdefE", nil),
+        ("_RNvNtCsjrHSEGnQ3l9_3std7process5abort", nil), ("_RNCNvNtCsjrHSEGnQ3l9_3std9panicking13panic_handler0B5_", nil),
+        ("_RNvMNtCsjrHSEGnQ3l9_4core6optionINtB2_6OptionlE6unwrapCs6GmmlP4bgsG_1r", nil), ("_RNvCsfLfy6EI15iL_7___rustc10rust_panic", nil),
+        ("$s10Foundation3URLV4pathSSvg", nil), ("$s17LaunchGuardGuards5GuardV4failyyF", nil), ("lg_guard_claim", nil), ("lg__event_end_program", nil),
+        ("unwrap", "/rustc/59807616e1fa/library/core/src/option.rs"), ("_M_range_check", "/usr/include/c++/12/bits/stl_vector.h"),
+        ("handle", "/work/Sources/CLaunchGuard/capture/handler.c"), ("memcpy", nil),
+    ] as [(String, String?)])
+    func codeThatProgramsHaveInCommonIsNone(name: String, file: String?) throws {
+        #expect(try place(of: Symbol(name: name, file: file)) == "in main")
+    }
+
+    @Test(arguments: [
+        "_ZN4core4Disk4readEv", "_ZN5store4loadE", "_RNvCs6GmmlP4bgsG_1r5store", "_RNvMs_Cs6GmmlP4bgsG_1rNtB4_4Disk4read", "_ZN1r4load17hceef323b94d350c5E",
+        "$s16LaunchGuardTests4failyyF", "$s10Foundation3URLV5notesE4openyyF", "$sSa5notesE6middlexvg", "$s5notes4loadyyF", "lgx", "standard::load()",
+    ])
+    func codeOfTheProgramIsItsOwn(name: String) throws {
+        #expect(try place(of: Symbol(name: name, file: "/work/notes/Sources/load.c")) == "in \(name)")
+    }
+
+    /// Where the innermost frame has this function, and the next one is main().
+    private func place(of symbol: Symbol) throws -> String? {
+        var report = try Sample.crash()
+        var frames = [Self.frame(Self.program, "x"), Self.frame(Self.program, "main")]
+        frames[0].symbols = [symbol]
+        report.crash?.dwarfStack = Stack(method: .dwarf, frames: frames)
+        return report.place
+    }
+
     @Test func anInlinedFunctionOfALibraryIsNone() throws {
         var report = try Sample.crash()
         #expect(report.place == "in Notes.open()")

@@ -122,7 +122,7 @@ import Testing
         #expect(
             lines[start..<start + 5] == [
                 "#0   0x00005581c61b6581 in Array.subscript.getter (inlined) of notes",
-                "#0   0x00005581c61b6581 in Notes.open() + 129 at Sources/App/Notes.swift:42",
+                "#0   0x00005581c61b6581 in Notes.open() + 129 at Sources/App/Notes.swift:42 of notes",
                 "#1   0x00005581c61b7001 in notes + 0x7001",
                 "    … 90 frames are not stored …",
                 "#92  0x0000000000001235 in ??",

@@ -22,10 +22,12 @@ enum PreloadObstacle {
             return
         }
         guard let loader = Self.loader(path, head) else {
+            // The loader names none. It loads the program that its arguments name.
+            if Self.isLoader(path) { return nil }
             self = .isStatic
             return
         }
-        if !(loader.split(separator: "/").last ?? "").hasPrefix("ld-linux") {
+        if !Self.isLoader(loader) {
             self = .hasOtherLoader(loader)
         } else if Self.getsMoreRights(path) {
             self = .hasMoreRights
@@ -59,6 +61,14 @@ enum PreloadObstacle {
         #else
         183  // AArch64
         #endif
+    }
+
+    /// Whether a path leads to glibc's loader.
+    private static func isLoader(_ path: String) -> Bool {
+        let target = unsafe ReportPath.withCString(path) { unsafe realpath($0, nil) }
+        defer { unsafe free(target) }
+        let names = [path, unsafe target.map { unsafe String(cString: $0) }].compactMap(\.self)
+        return names.contains { ($0.split(separator: "/").last ?? "").hasPrefix("ld-linux") }
     }
 
     /// The loader that the program names; nil: none.
