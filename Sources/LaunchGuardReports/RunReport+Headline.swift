@@ -14,14 +14,21 @@ extension RunReport {
             case .exit: exitSentence(verdict)
             case .reboot: "reboot: the machine was started again while it ran" + (isSlowToStop ? ", after it had been \(askedWords)" : "")
             case .upgrade: "upgrade: another version of the program was started after it"
-            case .debugger: "debugger: it ended under a debugger" + (crash.map { ": \($0.summary(OwnCode(self)))" } ?? "")
+            case .debugger: "debugger: it ended under a debugger" + (crash.map { ": \($0.sentence(OwnCode(self)))" } ?? "")
             case .unknown: unknownSentence(verdict)
             case .running: "running" + (identity.map { ": process \($0.processID)" } ?? "")
             }
         if let crash, crash.isHandled {
-            text += "; it survived \(crash.summary(OwnCode(self))) before"
+            text += "; it survived before: \(crash.sentence(OwnCode(self)))"
         }
         return text
+    }
+
+    /// The headline without the program, for lines that have it already, as those of a list; nil:
+    /// the run did not end by a recorded crash.
+    public var cause: String? {
+        guard verdict?.end == .crash, let crash = fatalCrash else { return nil }
+        return crash.sentence(OwnCode(self))
     }
 
     // MARK: - By its own will
@@ -94,7 +101,7 @@ extension RunReport {
     // MARK: - Ended from outside
 
     private func crashSentence(_ verdict: Verdict) -> String {
-        if let crash, !crash.isHandled { return "crashed: " + crash.summary(OwnCode(self)) }
+        if let crash, !crash.isHandled { return crash.sentence(OwnCode(self), of: identity?.appID) }
         if verdict.evidenceKind == .crashNote {
             return "crashed: " + (identity?.crashNote?.type.map { "\($0), " } ?? "") + "by its own word, and left no record"
         }

@@ -26,6 +26,13 @@ static void kind(struct lg__report *report, const void *of)
     lg__values_kind(report, ((const lg_crash_info *)of)->kind);
 }
 
+static void what(struct lg__report *report, const void *of)
+{
+    const char *words = lg__values_what(((const lg_crash_info *)of)->kind);
+    if (words[0])
+        lg__json_string(&report->json, words);
+}
+
 static void address(struct lg__report *report, const void *of)
 {
     const lg_crash_info *crash = of;
@@ -261,6 +268,7 @@ static const struct lg__field crash_fields[] = {
     FIELD(SIGNED, "code", code, "", "The si_code."),
     MAY_BE("codeName", code_name, "string", "", "Its name, where it has one."),
     VALUE("kind", kind, "crash-kind", "", "Kind of the crash."),
+    MAY_BE("what", what, "string", "", "What happened, as a noun: the kind in words; left out: the signal says it."),
     ADDED("reason", "crash-reason", "A finer kind."),
     MAY_BE("messages", surrounding_messages, "[message]", "", "The messages of libc, of the Swift runtime or of a C++ exception."),
     ADDED("message", "string", "The reason for a trap in the words of the Swift compiler, by the symbols, where there is no message."),
