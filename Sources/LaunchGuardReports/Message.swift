@@ -31,6 +31,10 @@ public struct Message: Codable, Hashable, Sendable {
         public static let cppType = Source(rawValue: "cpp-type")
         /// Its `what()`.
         public static let cppWhat = Source(rawValue: "cpp-what")
+        /// A failed check of GLib.
+        public static let glib = Source(rawValue: "glib")
+        /// Standard error.
+        public static let standardError = Source(rawValue: "stderr")
         /// The guard that ended the program.
         public static let `guard` = Source(rawValue: "guard")
     }
@@ -47,6 +51,12 @@ extension Crash {
     }
 }
 
+extension RunReport {
+    /// What was said before the end, in one line: by the crash that it ended by, or on standard
+    /// error.
+    public var said: String? { fatalCrash?.said ?? lastWords?.text.inOneLine }
+}
+
 extension Message {
     /// The name of the source in a report.
     var label: String {
@@ -56,6 +66,8 @@ extension Message {
         case .cppType: "exception"
         case .cppWhat: "what()"
         case .guard: "guard"
+        case .glib: "glib"
+        case .standardError: "stderr"
         default: "source \(source.rawValue)"
         }
     }

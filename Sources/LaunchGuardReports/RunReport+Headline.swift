@@ -28,7 +28,7 @@ extension RunReport {
     /// the run did not end by a recorded crash.
     public var cause: String? {
         guard verdict?.end == .crash, let crash = fatalCrash else { return nil }
-        return crash.sentence(OwnCode(self))
+        return crash.sentence(OwnCode(self), lastWords: lastWords)
     }
 
     // MARK: - By its own will
@@ -50,13 +50,15 @@ extension RunReport {
         case .exec: "exit: it executed a program over itself and started again"
         case .witness:
             "exit: exit status \(verdict.exitCode ?? 0)"
-                + (verdict.exitCode == 127 ? ", with which the loader ends a program that lacks a function" : "")
+                + (verdict.exitCode == 127 && lastWords == nil ? ", with which the loader ends a program that lacks a function" : "") + saidWords
         case .exitMark, nil, .noRun, .processAlive, .crashRecord, .stopMark, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
             .deadline, .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
-            "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
+            "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "") + saidWords
         }
     }
+
+    private var saidWords: String { lastWords.map { ": \($0.text.inOneLine)" } ?? "" }
 
     // MARK: - By a signal that asks to end
 
@@ -101,11 +103,11 @@ extension RunReport {
     // MARK: - Ended from outside
 
     private func crashSentence(_ verdict: Verdict) -> String {
-        if let crash, !crash.isHandled { return crash.sentence(OwnCode(self), of: identity?.appID) }
+        if let crash, !crash.isHandled { return crash.sentence(OwnCode(self), of: identity?.appID, lastWords: lastWords) }
         if verdict.evidenceKind == .crashNote {
             return "crashed: " + (identity?.crashNote?.type.map { "\($0), " } ?? "") + "by its own word, and left no record"
         }
-        return "crashed" + (verdict.signal.map { ": \($0.name)" } ?? "") + ", and left no record"
+        return "crashed" + (verdict.signal.map { ": \($0.name)" } ?? "") + ", and left no record" + saidWords
     }
 
     private func killedSentence(_ verdict: Verdict) -> String {

@@ -200,7 +200,9 @@ typedef enum lg_message_source {
     LG_MESSAGE_SWIFT = 2,     /**< text of the Swift runtime */
     LG_MESSAGE_CPP_TYPE = 3,  /**< mangled type name of the uncaught C++ exception */
     LG_MESSAGE_CPP_WHAT = 4,  /**< what() of that exception */
-    LG_MESSAGE_GUARD = 5      /**< text of the guard that ended the program (LG_GUARD_FATAL) */
+    LG_MESSAGE_GUARD = 5,     /**< text of the guard that ended the program (LG_GUARD_FATAL) */
+    LG_MESSAGE_STDERR = 6,    /**< what the program said on standard error: lg_reader_last_words() */
+    LG_MESSAGE_GLIB = 7       /**< text of a failed check of GLib */
 } lg_message_source;
 
 /** A text from before the end. */
@@ -421,6 +423,20 @@ LG_API lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_functi
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_message(lg_reader *reader, uint32_t index, lg_message *ret_message);
+
+/** The reason that the program gave on standard error before it ended by its own will: an exit with
+ *  a status, or a crash of its runtime without a message in the record. The text is that of an
+ *  uncaught exception, a panic or a failed check, in one line; of an exit without any of these it is
+ *  the last line.
+ *
+ *  @param ret_message  its source is LG_MESSAGE_STDERR.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: standard error was not kept, says no reason, or the run did not
+ *          end so; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file; LG_ERR_SYSTEM: no memory.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_last_words(lg_reader *reader, lg_message *ret_message);
 
 /** The other threads at the crash, counted.
  *

@@ -163,9 +163,9 @@ static void disagreement(struct lg__report *report, const void *of)
 
 static const char *const sources[] = {
     [LG_MESSAGE_LIBC] = "libc", [LG_MESSAGE_SWIFT] = "swift", [LG_MESSAGE_CPP_TYPE] = "cpp-type", [LG_MESSAGE_CPP_WHAT] = "cpp-what",
-    [LG_MESSAGE_GUARD] = "guard",
+    [LG_MESSAGE_GUARD] = "guard", [LG_MESSAGE_STDERR] = "stderr", [LG_MESSAGE_GLIB] = "glib",
 };
-const struct lg__names lg__names_source = { "message-source", LG__SENTENCE("Who said it."), sources, LG_MESSAGE_GUARD + 1, NULL };
+const struct lg__names lg__names_source = { "message-source", LG__SENTENCE("Who said it."), sources, LG_MESSAGE_GLIB + 1, NULL };
 
 static void message_text(struct lg__report *report, const void *of)
 {

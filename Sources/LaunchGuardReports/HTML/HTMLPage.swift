@@ -96,6 +96,7 @@ public struct HTMLPage: Sendable {
             }
             if let crash = run.crash, !crash.isRequestedDump { $0.element("p", ["class": "note"], "Signal: \(crash.signalWords)") }
             if let crash = run.crash { crash.writeMessages(to: &$0) }
+            run.lastWords?.write(to: &$0)
             if let verdict = run.verdict { $0.element("p", ["class": "evidence"], "Evidence: \(verdict.evidence)") }
         }
         page.endLine()

@@ -1,8 +1,10 @@
 extension Crash {
     /// What happened, in which function, where, and in which program, for example "read through a
     /// NULL pointer in parse_entry (daemon.c:32) of notesd".
-    func sentence(_ own: OwnCode, of program: String? = nil) -> String {
-        let (words, saidAt) = happened
+    ///
+    /// - Parameter lastWords: what was said on standard error, where the record has no message.
+    func sentence(_ own: OwnCode, of program: String? = nil, lastWords: Message? = nil) -> String {
+        let (words, saidAt) = lastWords.map { ($0.text.inOneLine, nil) } ?? happened
         return words + (place(own, saidAt) ?? "") + (program.map { " of \($0)" } ?? "")
     }
 

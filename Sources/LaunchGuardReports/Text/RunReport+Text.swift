@@ -14,6 +14,7 @@ extension RunReport {
             writer.line(crash.signalWords)
         }
         crash?.writeMessages(to: &writer)
+        lastWords?.write(to: &writer)
         if let verdict { writer.line("  evidence: \(verdict.evidence)") }
         writeIdentity(to: &writer, deliveries)
         writeAnnotations(to: &writer)

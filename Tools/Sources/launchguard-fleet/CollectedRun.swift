@@ -71,7 +71,7 @@ extension CollectedRun {
             "number": Int64(clamping: identity.ordinal), "started": identity.started?.description,
             "duration_ns": durationNanoseconds.map { Int64(clamping: $0) }, "ending": verdict.end.rawValue, "evidence": verdict.evidence,
             "certainty": certainty.rawValue, "signal": verdict.signal?.name, "exit_code": verdict.exitCode, "kind": crash?.finestKind ?? verdict.kind,
-            "message": crash?.said, "place": report.place, "headline": report.headline, "is_degraded": isDegraded, "is_damaged": report.isDamaged,
+            "message": report.said, "place": report.place, "headline": report.headline, "is_degraded": isDegraded, "is_damaged": report.isDamaged,
             "fingerprint": fingerprint, "path": report.path, "now": now,
         ])
     }

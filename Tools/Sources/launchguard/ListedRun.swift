@@ -52,7 +52,7 @@ struct ListedRun: Encodable, Sendable {
         headline = report.headline
         cause = report.cause
         reason = report.fatalCrash.flatMap { $0.finestKind == $0.kind ? nil : $0.finestKind }
-        message = report.fatalCrash?.said
+        message = report.said
         place = report.place
         isDegraded = entry?.isDegraded == true || report.isDegraded ? true : nil
         problems = report.problems
@@ -94,8 +94,8 @@ struct ListedRun: Encodable, Sendable {
     /// The states of its reports.
     var states: String { (delivery ?? []).map(\.state.rawValue).joined(separator: ", ") }
 
-    /// The cause, or else the place.
-    var why: String { cause ?? place.map(Symbol.inShort) ?? "" }
+    /// The cause, or else the place, or what was said.
+    var why: String { cause ?? place.map(Symbol.inShort) ?? message ?? "" }
 
     /// The same, and the remarks about its reports.
     private var details: String {
