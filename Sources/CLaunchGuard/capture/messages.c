@@ -34,7 +34,7 @@ static int find_in_libc(struct dl_phdr_info *info, size_t size, void *argument)
     if (length < sizeof libc - 1 || memcmp(name + length - (sizeof libc - 1), libc, sizeof libc) != 0)
         return 0;
     if (lg__image_describe(&room, (uint64_t)(uintptr_t)info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, lg__memory_copy, &module))
-        abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, "__abort_msg", lg__memory_copy);
+        abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, "__abort_msg", lg__memory_copy, NULL);
     return 1;
 }
 
@@ -42,7 +42,28 @@ void lg__messages_prepare(void)
 {
     dl_iterate_phdr(find_in_libc, NULL);
     swift_message = lg__memory_has_code((void (*)(void))swift_getFatalErrorMessageBuffer) ? swift_getFatalErrorMessageBuffer() : NULL;
-    lg__exception_prepare();
+    lg__symtab_prepare();
+}
+
+/* ---- runtimes that came later, or are linked statically ---- */
+
+bool lg__messages_is_code(uint64_t address)
+{
+    const struct lg__module_range *module = address ? lg__loader_find(address) : NULL;
+    return module && address >= module->code_start && address < module->code_end;
+}
+
+enum { ABORT_MESSAGE, SWIFT_MESSAGE, GLIB_MESSAGE, PLACES };
+static const char *const place_names[PLACES] = { "__abort_msg", "swift_getFatalErrorMessageBuffer", "__glib_assert_msg" };
+
+/* Of the modules that export it, the first. */
+static uint64_t exported(const char *name)
+{
+    const struct lg__module_range *module;
+    uint64_t found = 0;
+    for (uint32_t i = 0; !found && (module = lg__loader_module(i)); i++)
+        found = lg__image_symbol(module, name, lg__memory_read, NULL);
+    return found;
 }
 
 /* ---- the kind of crash that a text names ---- */
@@ -198,49 +219,113 @@ static void add_guard(int32_t tid)
     atomic_store(&said_before.tid, 0); /* a survived crash leaves nothing for the next one */
 }
 
-static void add_libc(uint32_t kind)
+static void add_libc(uint32_t kind, const void *pointer)
 {
     /* unsigned size; char text[] */
-    struct said said = add_current(LG_MESSAGE_LIBC, abort_message, sizeof(unsigned));
+    struct said said = add_current(LG_MESSAGE_LIBC, pointer, sizeof(unsigned));
     if (said.size && kind == LG_CRASH_ABORT)
         messages_block->kind = KIND_OF(&said, libc_texts);
 }
 
-static void add_swift(uint32_t kind)
+static void add_swift(uint32_t kind, const void *pointer)
 {
-    struct said said = add_current(LG_MESSAGE_SWIFT, swift_message, 0);
+    struct said said = add_current(LG_MESSAGE_SWIFT, pointer, 0);
     if (said.size && kind == LG_CRASH_ABORT)
         messages_block->kind = KIND_OF(&said, swift_abort_texts);
     else if (said.size && is_trap(kind))
         messages_block->kind = KIND_OF(&said, swift_trap_texts);
 }
 
-static void add_exception(uint32_t kind)
+/* The runtime's function for the address of its pointer, where the runtime is none of the start. */
+static const void *swift_pointer(uint64_t function)
 {
-    const struct lg__exception *exception = lg__exception_pending();
-    if (!exception)
+    typedef const void *(*buffer_function)(void);
+    return lg__messages_is_code(function) ? ((buffer_function)(uintptr_t)function)() : NULL;
+}
+
+static void add_glib(uint32_t kind, uint64_t pointer)
+{
+    if (add_current(LG_MESSAGE_GLIB, (const void *)(uintptr_t)pointer, 0).size && kind == LG_CRASH_ABORT)
+        messages_block->kind = LG_CRASH_ABORT_ASSERT;
+}
+
+static void commit(void)
+{
+    lg__run_commit(&lg__fixed.options.run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages_block->text_size);
+}
+
+#define CAUSES_MAX 3u
+
+static void put_exceptions(const struct lg__exception *exceptions, const uint64_t *said, uint32_t count)
+{
+    char number[LG__NUMBER_BYTES];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t text = said && said[i] ? said[i] : lg__exception_value(&exceptions[i], number);
+        add(LG_MESSAGE_CPP_TYPE, exceptions[i].name);
+        if (text)
+            add(LG_MESSAGE_CPP_WHAT, text);
+    }
+}
+
+static void add_exceptions(uint32_t kind, bool is_exported)
+{
+    struct lg__exception exceptions[CAUSES_MAX], *const first = &exceptions[0];
+    uint64_t said[CAUSES_MAX];
+    uint32_t count = 1;
+    if (!lg__exception_find(is_exported, first))
         return;
-    if (exception->type)
-        add(LG_MESSAGE_CPP_TYPE, (uint64_t)(uintptr_t)exception->type);
-    if (exception->has_what)
-        add(LG_MESSAGE_CPP_WHAT, (uint64_t)(uintptr_t)exception->what);
     if (kind == LG_CRASH_ABORT)
-        messages_block->kind = exception->type           ? LG_CRASH_ABORT_CPP_EXCEPTION
-                               : exception->pure_virtual ? LG_CRASH_ABORT_PURE_VIRTUAL
-                                                         : LG_CRASH_ABORT_CPP_TERMINATE;
-    lg__exception_forget(); /* a survived crash leaves no exception for the next one */
+        messages_block->kind = first->name           ? LG_CRASH_ABORT_CPP_EXCEPTION
+                               : first->pure_virtual ? LG_CRASH_ABORT_PURE_VIRTUAL
+                                                     : LG_CRASH_ABORT_CPP_TERMINATE;
+    for (; first->name && count < CAUSES_MAX; count++) {
+        exceptions[count] = exceptions[count - 1];
+        if (!lg__exception_cause(&exceptions[count]))
+            break;
+    }
+    if (!first->name)
+        return;
+    const uint32_t messages = messages_block->count, text_size = messages_block->text_size;
+    put_exceptions(exceptions, NULL, count);
+    /* what() is code of the program: all that needs no call is in the record before. */
+    commit();
+    LG_FAULT_POINT("messages: before what");
+    for (uint32_t i = 0; i < count; i++)
+        said[i] = lg__exception_what(&exceptions[i]);
+    lg__run_uncommit_stage(&lg__fixed.options.run, 0, LG_STAGE_MESSAGES);
+    messages_block->count = messages;
+    messages_block->text_size = text_size;
+    put_exceptions(exceptions, said, count);
+}
+
+/* The symbol table of the executable is large: it is read where the program ended itself and
+ * nothing says why. */
+static void add_static(uint32_t kind)
+{
+    uint64_t at[PLACES], size[PLACES];
+    lg__symtab_find(place_names, PLACES, at, size);
+    add_libc(kind, (const void *)(uintptr_t)at[ABORT_MESSAGE]);
+    add_swift(kind, swift_pointer(at[SWIFT_MESSAGE]));
+    add_glib(kind, at[GLIB_MESSAGE]);
+    if (!messages_block->count)
+        add_exceptions(kind, false);
 }
 
 void lg__messages_stage(void)
 {
-    const struct lg__run *run = &lg__fixed.options.run;
-    const struct lg__crash_header *header = lg__run_stage(run, 0, LG_STAGE_HEADER);
-    uint32_t kind = header->kind;
-    messages_block = lg__run_stage(run, 0, LG_STAGE_MESSAGES);
+    const struct lg__crash_header *header = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_HEADER);
+    const uint32_t kind = header->kind;
+    const bool is_own = kind == LG_CRASH_ABORT || is_trap(kind);
+    messages_block = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_MESSAGES);
     memset(messages_block, 0, offsetof(struct lg__crash_messages, text));
     add_guard(header->tid);
-    add_libc(kind);
-    add_swift(kind);
-    add_exception(kind);
-    lg__run_commit(run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages_block->text_size);
+    add_libc(kind, abort_message);
+    add_swift(kind, swift_message || !is_own ? swift_message : swift_pointer(exported(place_names[SWIFT_MESSAGE])));
+    if (is_own && !messages_block->count)
+        add_glib(kind, exported(place_names[GLIB_MESSAGE]));
+    if (is_own && !messages_block->count)
+        add_exceptions(kind, true);
+    if (is_own && !messages_block->count && !messages_block->kind)
+        add_static(kind);
+    commit();
 }

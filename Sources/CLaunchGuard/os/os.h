@@ -173,6 +173,8 @@ bool lg__os_first_thread_status(int *ret_status);
 int lg__os_open(int directory, const char *path);
 /* Bytes read, 0 at the end, −errno. Handler. */
 long lg__os_read(int file, void *to, size_t size);
+/* The same from a place in the file. */
+long lg__os_read_at(int file, void *to, size_t size, uint64_t at);
 void lg__os_close(int file);
 /* Bytes that wait in a pipe; 0 for any failure. Handler. */
 int lg__os_bytes_waiting(int file);

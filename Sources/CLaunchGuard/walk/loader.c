@@ -206,8 +206,19 @@ void lg__loader_settle(void)
     }
 }
 
-const struct lg__module_range *lg__loader_find(uint64_t address)
+static const struct lg__modules *table_in_use(void)
 {
     const struct work *work = &works[lg__memory_walker];
-    return lg__modules_search(work->settled == lg__memory_age[lg__memory_walker] && work->in_use ? work->in_use : lg__modules_published(), address);
+    return work->settled == lg__memory_age[lg__memory_walker] && work->in_use ? work->in_use : lg__modules_published();
+}
+
+const struct lg__module_range *lg__loader_find(uint64_t address)
+{
+    return lg__modules_search(table_in_use(), address);
+}
+
+const struct lg__module_range *lg__loader_module(uint32_t index)
+{
+    const struct lg__modules *table = table_in_use();
+    return table && index < table->count ? &table->modules[index] : NULL;
 }

@@ -140,8 +140,9 @@ bool lg__image_describe(struct lg__image_room *room, uint64_t headers, size_t co
 size_t lg__image_name(char to[LG__IMAGE_NAME_BYTES], uint64_t at, lg__image_read read);
 /* The value of a tag in the dynamic section at an address, 0: none. */
 uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read);
-/* The address of a symbol that the module defines, of at most 31 letters; 0: none. */
-uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read);
+/* The address of a symbol that the module defines, and where it is asked for, its size; 0: none. */
+#define LG__SYMBOL_BYTES 48u /* of its name, with the NUL */
+uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read, uint64_t *ret_size);
 uint32_t lg__image_crc(const void *bytes, size_t size);
 /* Build id of the module with these program headers (ElfW(Phdr)). Returns its size; 0: the module
  * has none. On an ordinary thread. */
@@ -190,5 +191,7 @@ void lg__loader_write(bool urgent);
 /* The module that holds an address, by the table that is in use; NULL: none known. In the
  * handler. */
 const struct lg__module_range *lg__loader_find(uint64_t address);
+/* The modules of that table by index; NULL after the last. In the handler. */
+const struct lg__module_range *lg__loader_module(uint32_t index);
 
 #endif
