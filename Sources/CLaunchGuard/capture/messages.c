@@ -7,7 +7,7 @@
 #include "store/crc32c.h"
 
 /* Longest text of lg__capture_say(), with its NUL. */
-#define SAID_BYTES 256
+#define SAID_BYTES 1024
 /* More threads than abort at once. */
 #define TEXTS_MAX 64u
 
@@ -129,21 +129,23 @@ static const struct known_text swift_trap_texts[] = {
 };
 #define KIND_OF(message, table) kind_of((message)->text, (message)->size, table, sizeof table / sizeof table[0])
 
-/* ---- what a guard says before it ends the program ---- */
+/* ---- what a guard or a function that we stand in for says before it ends the program ---- */
 
 /* The message of the first thread that says something. That thread is the only writer, and its own
  * crash the only reader. */
 static struct {
     _Atomic int32_t tid; /* 0: nobody */
+    lg_message_source source;
     char text[SAID_BYTES];
 } said_before LG__SMALL;
 
-void lg__capture_say(const char *text)
+void lg__capture_say(lg_message_source source, const char *text)
 {
     const int32_t mine = lg__os_tid();
     int32_t is = 0;
     if (!atomic_compare_exchange_strong(&said_before.tid, &is, mine) && is != mine)
         return;
+    said_before.source = source;
     size_t size = 0;
     for (; size < sizeof said_before.text - 1 && text[size]; size++)
         said_before.text[size] = text[size];
@@ -211,11 +213,13 @@ static struct said add_current(lg_message_source source, const void *pointer, si
     return said;
 }
 
-static void add_guard(int32_t tid)
+static void add_said(int32_t tid)
 {
     if (atomic_load(&said_before.tid) != tid)
         return;
-    add(LG_MESSAGE_GUARD, (uint64_t)(uintptr_t)said_before.text);
+    add(said_before.source, (uint64_t)(uintptr_t)said_before.text);
+    if (said_before.source == LG_MESSAGE_LIBC)
+        messages_block->kind = LG_CRASH_ABORT_ASSERT;
     atomic_store(&said_before.tid, 0); /* a survived crash leaves nothing for the next one */
 }
 
@@ -298,6 +302,14 @@ static void add_exceptions(uint32_t kind, bool is_exported)
     put_exceptions(exceptions, said, count);
 }
 
+static void name_division(void)
+{
+    const struct lg__run *run = &lg__fixed.options.run;
+    const struct lg__crash_context *context = lg__run_stage(run, 0, LG_STAGE_CONTEXT);
+    if (lg__run_is_committed(run, 0, LG_STAGE_CONTEXT) && lg__arch_divides_by_other_than_zero(context->registers, lg__memory_read))
+        messages_block->kind = LG_CRASH_INT_OVERFLOW;
+}
+
 /* The symbol table of the executable is large: it is read where the program ended itself and
  * nothing says why. */
 static void add_static(uint32_t kind)
@@ -318,7 +330,9 @@ void lg__messages_stage(void)
     const bool is_own = kind == LG_CRASH_ABORT || is_trap(kind);
     messages_block = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_MESSAGES);
     memset(messages_block, 0, offsetof(struct lg__crash_messages, text));
-    add_guard(header->tid);
+    if (kind == LG_CRASH_INT_DIVIDE)
+        name_division();
+    add_said(header->tid);
     add_libc(kind, abort_message);
     add_swift(kind, swift_message || !is_own ? swift_message : swift_pointer(exported(place_names[SWIFT_MESSAGE])));
     if (is_own && !messages_block->count)

@@ -133,7 +133,7 @@ static bool glib(struct words *words, const char *text)
             what = strstr(what, ": ") + 2;
         return say(words, 1, "%s", what);
     }
-    const char *place = starts(text, "ERROR:") ? text + 6 : starts(text, "Bail out! ERROR:") ? text + 16 : NULL, *line = place ? strchr(place, ':') : NULL;
+    const char *place = after(text, "ERROR:"), *line = place ? strchr(place, ':') : NULL;
     const char *function = line && is_digit(line[1]) ? strchr(line + 1, ':') : NULL;
     what = function ? after(function, ": ") : NULL;
     return what && say(words, 1, "%s (%.*s)", what, (int)(function - place), place);

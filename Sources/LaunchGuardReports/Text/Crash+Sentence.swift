@@ -43,7 +43,7 @@ extension Crash {
 extension Symbol {
     /// The name without the parameters of C++, which the line of the source stands for.
     fileprivate var nameInSentence: String {
-        mangledName?.hasPrefix("_Z") == true ? name.withoutParameters : name
+        mangledName?.hasPrefix("_Z") == true ? name.withoutParameters.withoutInnerParameters : name
     }
 
     fileprivate var locationInShort: String? {
@@ -79,6 +79,7 @@ extension Message {
         if source == .libc, text.hasPrefix("*** ") {
             return (String(text.dropFirst(4)).replacing(" ***: terminated", with: ""), nil)
         }
+        if source == .glib, let mark = text.firstRange(of: "ERROR:"), let place = text[mark.upperBound...].glibPlace { return (String(place.rest), String(place.location)) }
         guard source == .swift else { return (String(text), nil) }
         let place = text.place
         let location = place.flatMap { $0.location.hasPrefix("Swift/") ? nil : String($0.location).lastPathPart }
@@ -110,6 +111,18 @@ extension String {
         return self
     }
 
+    /// The scope of a lambda without the parameters of its functions: `Server::answer::{lambda(int)#1}`.
+    fileprivate var withoutInnerParameters: String {
+        guard contains("::{lambda"), let begin = firstIndex(of: "("), begin > startIndex, !self[..<begin].hasSuffix("::"), !self[..<begin].hasSuffix("lambda")
+        else { return self }
+        var depth = 0
+        for index in self[begin...].indices {
+            depth += self[index] == "(" ? 1 : self[index] == ")" ? -1 : 0
+            if depth == 0 { return String(self[..<begin] + self[self.index(after: index)...]) }
+        }
+        return self
+    }
+
     /// The type that was thrown with its cause.
     fileprivate var withoutNesting: String {
         let nested = "std::_Nested_exception<", other = "std::__1::__nested<"
@@ -125,6 +138,12 @@ extension Substring {
         let line = self[index(after: colon)..<end.lowerBound]
         guard !line.isEmpty, line.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
         return (self[..<end.lowerBound], self[end.upperBound...])
+    }
+
+    /// GLib has the function after the line: "main.c:12:main: no notes".
+    fileprivate var glibPlace: (location: Substring, rest: Substring)? {
+        guard let end = firstRange(of: ": "), let colon = self[..<end.lowerBound].lastIndex(of: ":") else { return nil }
+        return (self[..<colon], self[end.upperBound...])
     }
 
     fileprivate func range(of text: String, after index: Index) -> Range<Index>? { self[index...].firstRange(of: text) }

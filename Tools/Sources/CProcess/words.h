@@ -110,17 +110,19 @@ static inline lg_shim_words *lg_shim_words_begin(void)
     const int is_both = fstat(STDOUT_FILENO, &output) == 0 && output.st_dev == error.st_dev && output.st_ino == error.st_ino;
     words->given = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, LG_SHIM_KEPT_FILE + 1);
     words->given_output = is_both ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, LG_SHIM_KEPT_FILE + 1) : -1;
-    words->copier = words->given < 0 ? -1 : fork();
-    if (words->copier == 0)
+    /* the child must not store its own result in the memory of both */
+    const pid_t copier = words->given < 0 ? -1 : fork();
+    if (copier == 0)
         lg_shim_words_serve(words, ends[0]);
+    words->copier = copier;
     close(ends[0]);
-    if (words->copier > 0) {
+    if (copier > 0) {
         dup2(ends[1], STDERR_FILENO);
         if (words->given_output >= 0)
             dup2(ends[1], STDOUT_FILENO);
     }
     close(ends[1]);
-    if (words->copier > 0)
+    if (copier > 0)
         return words;
     if (words->given >= 0)
         close(words->given);
