@@ -26,6 +26,8 @@ void lg__interpose_assert_fail(const char *file, int line, const char *function,
     memcpy(&real, &found, sizeof real);
     if (real)
         real(file, line, function, condition);
+    if (file && condition) /* of a runtime that is linked statically, whose place this function took */
+        fprintf(stderr, "%s\n", text);
     abort();
 }
 #else

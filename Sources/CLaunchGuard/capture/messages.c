@@ -240,6 +240,88 @@ static void add_swift(uint32_t kind, const void *pointer)
         messages_block->kind = KIND_OF(&said, swift_trap_texts);
 }
 
+/* ---- overlapping accesses ---- */
+
+/* What the runtime tells a debugger (swift/Runtime/Debug.h, RuntimeErrorDetails): it lies in the
+ * frame of the function that found the conflict, and begins with a version and the type of the
+ * error. The other access is that of its one other thread. */
+struct access_details {
+    uint64_t version, type, current, skip, address, thread_count, threads;
+};
+struct access_thread {
+    uint64_t description, id, frame_count, frames;
+};
+
+#define ACCESS_WORDS 1024u
+
+static bool find_accesses(struct access_details *ret_details, struct access_thread *ret_other, uint64_t *ret_pc)
+{
+    static const char type[] = "exclusivity-violation";
+    const struct lg__crash_header *header = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_HEADER);
+    const uint64_t word = sizeof(uint64_t);
+    char text[sizeof type];
+    for (uint64_t at = header->sp; at < header->sp + ACCESS_WORDS * word; at += word) {
+        if (lg__memory_read(ret_details, at, sizeof *ret_details) != sizeof *ret_details)
+            return false;
+        if (ret_details->thread_count == 1 && lg__loader_find(ret_details->type) && lg__memory_read(text, ret_details->type, sizeof text) == sizeof text &&
+            memcmp(text, type, sizeof type) == 0)
+            return lg__memory_read(ret_other, ret_details->threads, sizeof *ret_other) == sizeof *ret_other && ret_other->frame_count &&
+                   lg__memory_word(ret_other->frames, ret_pc);
+    }
+    return false;
+}
+
+/* Append to the text of the last message. */
+static void append(const char *text, size_t size)
+{
+    struct lg__message *last = &messages_block->messages[messages_block->count - 1];
+    if (size > sizeof messages_block->text - messages_block->text_size)
+        return;
+    memcpy(messages_block->text + messages_block->text_size, text, size);
+    messages_block->text_size += (uint32_t)size;
+    last->size += (uint32_t)size;
+}
+
+static void append_address(uint64_t address)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[18] = "0x";
+    for (unsigned i = 0; i < 16; i++)
+        text[2 + i] = digits[address >> (60 - 4 * i) & 15];
+    append(text, sizeof text);
+}
+
+/* The runtime writes the place after its description. */
+static size_t without_place(const char *description, size_t size)
+{
+    static const char place[] = " started at";
+    const size_t length = sizeof place - 1;
+    return size >= length && memcmp(description + size - length, place, length) == 0 ? size - length : size;
+}
+
+/* "Current access (a read); Previous access (a modification) started at 0x…" */
+static void add_accesses(void)
+{
+    struct access_details details;
+    struct access_thread other;
+    uint64_t pc;
+    char description[64];
+    if (!find_accesses(&details, &other, &pc) || !add(LG_MESSAGE_SWIFT, details.current).size)
+        return;
+    const size_t read = lg__memory_read(description, other.description, sizeof description);
+    const char *end = memchr(description, 0, read);
+    if (!end)
+        return;
+    struct lg__message *last = &messages_block->messages[messages_block->count - 1];
+    const size_t current = without_place(messages_block->text + last->offset, last->size);
+    messages_block->text_size -= last->size - (uint32_t)current;
+    last->size = (uint32_t)current;
+    append("; ", 2);
+    append(description, without_place(description, (size_t)(end - description)));
+    append(" started at ", 12);
+    append_address(pc);
+}
+
 /* The runtime's function for the address of its pointer, where the runtime is none of the start. */
 static const void *swift_pointer(uint64_t function)
 {
@@ -335,6 +417,8 @@ void lg__messages_stage(void)
     add_said(header->tid);
     add_libc(kind, abort_message);
     add_swift(kind, swift_message || !is_own ? swift_message : swift_pointer(exported(place_names[SWIFT_MESSAGE])));
+    if (messages_block->kind == LG_CRASH_ABORT_SWIFT_EXCLUSIVITY)
+        add_accesses();
     if (is_own && !messages_block->count)
         add_glib(kind, exported(place_names[GLIB_MESSAGE]));
     if (is_own && !messages_block->count)

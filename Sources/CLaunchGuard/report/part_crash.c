@@ -178,6 +178,7 @@ static const struct lg__field message_fields[] = {
     VALUE("text", message_text, "string", "", "The text as it was said; bytes that are no UTF-8 became U+FFFD."),
     FIELD(BOOL, "isCut", cut, "", "Whether there was more than the record had room for."),
     ADDED("demangled", "string", "The C++ type as a person writes it, where the text is its mangled name."),
+    ADDED("earlierAccess", "frame", "Where the earlier one of two overlapping accesses of Swift began."),
     LAST,
 };
 const struct lg__shape lg__shape_message = { "message", LG__SENTENCE("A text from before the end."), message_fields };

@@ -5,12 +5,15 @@ extension Crash {
     /// - Parameter lastWords: what was said on standard error, where the record has no message.
     func sentence(_ own: OwnCode, of program: String? = nil, lastWords: Message? = nil) -> String {
         let (words, saidAt) = lastWords.map { ($0.text.inOneLine, nil) } ?? happened
-        return words + (place(own, saidAt) ?? "") + (program.map { " of \($0)" } ?? "")
+        let place = place(own, saidAt) ?? ""
+        let isNamed = program.map { place.hasPrefix(" in \($0) + ") } ?? true
+        return words + place + (isNamed ? "" : " \(place.isEmpty ? "in" : "of") \(program ?? "")")
     }
 
     /// What happened, and where that was by the program's own words.
     private var happened: (words: String, location: String?) {
         if let cause = thrownWords { return (cause.inOneLine, nil) }
+        if let accesses = accessWords { return (accesses, nil) }
         if let said = messages?.first?.spoken { return (said.words.inOneLine, said.location) }
         if let message { return (message.inOneLine, nil) }
         guard let what else { return (signal.name + senderWords, nil) }
@@ -53,6 +56,15 @@ extension Symbol {
 }
 
 extension Crash {
+    /// Both of two overlapping accesses of Swift; nil: it is no such crash.
+    private var accessWords: String? {
+        guard let message = messages?.first(where: { $0.earlierAccessAddress != nil }) else { return nil }
+        let kinds = message.text.split(separator: ";").compactMap { $0.split(separator: "(").last?.split(separator: ")").first }
+        guard kinds.count == 2, let what else { return nil }
+        let began = message.earlierAccess?.symbols?.last.map { " that began in \($0.name.functionInShort)" + ($0.locationInShort.map { " (\($0))" } ?? "") }
+        return "\(what): \(kinds[0]) during \(kinds[1])\(began ?? "")"
+    }
+
     /// C++ exceptions with what they say, the outermost first; nil: there is none.
     private var thrownWords: String? {
         var causes: [String] = []
@@ -125,6 +137,8 @@ extension String {
 
     /// The type that was thrown with its cause.
     fileprivate var withoutNesting: String {
+        let text = "basic_string<char, std::char_traits<char>, std::allocator<char> >"
+        if self == "std::__cxx11::" + text || self == "std::__1::" + text.replacing("std::", with: "std::__1::") { return "std::string" }
         let nested = "std::_Nested_exception<", other = "std::__1::__nested<"
         for prefix in [nested, other] where hasPrefix(prefix) && hasSuffix(">") { return String(dropFirst(prefix.count).dropLast()) }
         return self

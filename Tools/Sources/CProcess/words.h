@@ -68,9 +68,9 @@ static inline void lg_shim_words_serve(lg_shim_words *words, int pipe)
     /* standard input is the question, standard output the place where the bytes go */
     sigemptyset(&questions);
     sigaddset(&questions, SIGUSR1);
+    dup2(pipe, LG_SHIM_KEPT_FILE); /* first: a stream that was closed may be its number */
     dup2(signalfd(-1, &questions, SFD_CLOEXEC | SFD_NONBLOCK), STDIN_FILENO);
     dup2(words->given, STDOUT_FILENO);
-    dup2(pipe, LG_SHIM_KEPT_FILE);
     close(STDERR_FILENO);
     if (syscall(SYS_close_range, LG_SHIM_KEPT_FILE + 1, ~0u, 0u) != 0)
         for (long file = sysconf(_SC_OPEN_MAX); file-- > LG_SHIM_KEPT_FILE + 1;)

@@ -8,6 +8,7 @@ extension RunReport {
         let stacks = crashes.flatMap { [$0.dwarfStack, $0.framePointerStack] } + threads.map(\.stack)
         let guarded = (guards?.sites ?? []).flatMap { ($0.frames ?? []) + [$0.place].compactMap(\.self) }
         return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] } + guarded
+            + crashes.flatMap { $0.messages ?? [] }.compactMap(\.earlierAccess)
     }
 
     mutating func changeCrashes(_ change: (inout Crash) -> Void) {
@@ -87,6 +88,11 @@ extension RunReport {
             let byTables = crash.dwarfStack != nil ? symbolicate(&crash.dwarfStack!.frames) : nil
             let byPointers = crash.framePointerStack != nil ? symbolicate(&crash.framePointerStack!.frames) : nil
             if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
+            for index in (crash.messages ?? []).indices where crash.messages![index].earlierAccess != nil {
+                var frames = [crash.messages![index].earlierAccess!]
+                symbolicate(&frames)
+                crash.messages![index].earlierAccess = frames[0]
+            }
             if crash.threads != nil { symbolicate(&crash.threads!) }
             crash.refine(trap: byTables ?? byPointers)
         }

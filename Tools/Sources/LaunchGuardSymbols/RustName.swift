@@ -227,16 +227,20 @@ struct RustName {
         private mutating func function() -> String? {
             if take("G"), base62() == nil { return nil }
             let isUnsafe = take("U")
-            if take("K"), !take("C"), identifier() == nil { return nil }
+            var convention = ""
+            if take("K") {
+                guard let name = take("C") ? "C" : identifier()?.name else { return nil }
+                convention = "extern \"\(name)\" "
+            }
             guard let arguments = list({ $0.type() }), let result = type() else { return nil }
-            return "\(isUnsafe ? "unsafe " : "")fn(\(arguments.joined(separator: ", ")))\(result == "()" ? "" : " -> \(result)")"
+            return "\(isUnsafe ? "unsafe " : "")\(convention)fn(\(arguments.joined(separator: ", ")))\(result == "()" ? "" : " -> \(result)")"
         }
 
         private mutating func bound() -> String? {
             guard var text = path() else { return nil }
             while take("p") {
                 guard let (_, name) = identifier(), let type = type() else { return nil }
-                text += "<\(name) = \(type)>"
+                text = text.hasSuffix(">") ? "\(text.dropLast()), \(name) = \(type)>" : "\(text)<\(name) = \(type)>"
             }
             return text
         }
