@@ -32,6 +32,8 @@ extension Session {
     /// - Parameters:
     ///   - bytes: the last ones, of which at most 16320 are stored.
     ///   - total: bytes in all.
+    ///   - pid: of the child.
+    ///   - stateDirectory: of the program that ended.
     /// - Throws: as ``witness(_:of:stateDirectory:)``; ``LaunchGuardError/Code/already`` when the
     ///   run has kept them itself.
     public static func witness(standardError bytes: [UInt8], total: UInt64, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {

@@ -1,15 +1,3 @@
-/// Why a compiler's trap is at an address, as its debug information says.
-public struct Trap: Hashable, Sendable {
-    public var words: String
-    /// Else of clang.
-    public var isOfSwift: Bool
-
-    public init(words: String, isOfSwift: Bool) {
-        self.words = words
-        self.isOfSwift = isOfSwift
-    }
-}
-
 /// The kind that follows from the compiler's words, beyond the record.
 extension Crash {
     /// The kind, as fine as it is known: the same in a debug build, whose standard library says why
@@ -29,12 +17,14 @@ extension Crash {
 
     /// Refine the reason once the frames have symbols.
     ///
-    /// - Parameter trap: the compiler's reason for a trap at the crashed address; nil: none.
-    public mutating func refine(trap: Trap?) {
+    /// - Parameters:
+    ///   - trap: the compiler's reason for a trap at the crashed address; nil: none.
+    ///   - isOfSwift: whether the compiler is that of Swift, and not clang.
+    public mutating func refine(trap: String?, isOfSwift: Bool = true) {
         if let trap {
-            if messages?.isEmpty ?? true { message = message ?? trap.words }
-            guard trap.isOfSwift else { return }
-            reason = Self.reason(ofTrap: trap.words) ?? "trap.swift"
+            if messages?.isEmpty ?? true { message = message ?? trap }
+            guard isOfSwift else { return }
+            reason = Self.reason(ofTrap: trap) ?? "trap.swift"
         } else if kind.hasPrefix("trap."), isInDispatch {
             reason = "trap.dispatch"
         }

@@ -57,6 +57,7 @@ static const uint64_t usual_size[SYMBOLS] = { [TERMINATE] = 64, [INNER_TERMINATE
 /* of an exception that was thrown again from an exception_ptr */
 #define IS_DEPENDENT 1u
 
+static struct runtime linked; /* the one of the start */
 static struct runtime runtime LG__SMALL;
 
 /* ---- the runtime ---- */
@@ -109,7 +110,7 @@ static bool terminates(void)
     return crashed_frames()->head.reason != LG__WALK_COMPLETE && terminates_by_stack();
 }
 
-static void take_linked(void)
+void lg__exception_prepare(void)
 {
     const uintptr_t here[SYMBOLS] = {
         [GLOBALS] = (uintptr_t)get_globals_here,      [TERMINATE] = (uintptr_t)terminate_here,
@@ -117,10 +118,8 @@ static void take_linked(void)
         [PERSONALITY] = (uintptr_t)personality_here,  [PURE_VIRTUAL] = (uintptr_t)pure_virtual_here,
         [SINGLE_BASE] = (uintptr_t)single_base_here,  [MULTIPLE_BASES] = (uintptr_t)multiple_bases_here,
     };
-    for (unsigned i = 0; i < SYMBOLS; i++) {
-        runtime.at[i] = here[i];
-        runtime.size[i] = 0;
-    }
+    for (unsigned i = 0; i < SYMBOLS; i++)
+        linked.at[i] = here[i];
 }
 
 static void take_exported(const struct lg__module_range *module)
@@ -138,7 +137,7 @@ static bool find_runtime(bool exported)
         lg__symtab_find(names, SYMBOLS, runtime.at, runtime.size);
         return runtime.at[GLOBALS] && terminates();
     }
-    take_linked();
+    runtime = linked;
     if (runtime.at[GLOBALS] && terminates())
         return true;
     for (uint32_t i = 0; (module = lg__loader_module(i)); i++) {
@@ -174,7 +173,7 @@ static uint64_t thrown_object(void)
 {
     typedef uint64_t (*globals_function)(void);
     const globals_function globals = (globals_function)(uintptr_t)runtime.at[GLOBALS];
-    if (!lg__messages_is_code(runtime.at[GLOBALS]))
+    if (!lg__loader_has_code(runtime.at[GLOBALS]))
         return 0;
     const uint64_t header = word_at(globals());
     for (unsigned front = 0; header && front <= WORDS_IN_FRONT; front += WORDS_IN_FRONT) {
@@ -310,5 +309,5 @@ uint64_t lg__exception_what(const struct lg__exception *exception)
 {
     typedef uint64_t (*what_function)(uint64_t);
     const uint64_t object = base_within(exception->type, exception->object, "St9exception", 0), what = object ? word_at(word_at(object) + WHAT_SLOT * WORD) : 0;
-    return lg__messages_is_code(what) ? ((what_function)(uintptr_t)what)(object) : 0;
+    return lg__loader_has_code(what) ? ((what_function)(uintptr_t)what)(object) : 0;
 }

@@ -90,9 +90,10 @@ void lg__files_forget(void);
 /* After the record: take a reserve again, in case the process lives on. */
 void lg__files_restore(void);
 
-/* ---- messages.c, symtab.c: at start ---- */
+/* ---- messages.c, exception.c, symtab.c: at start ---- */
 
 void lg__messages_prepare(void);
+void lg__exception_prepare(void);
 void lg__symtab_prepare(void);
 
 /* ---- symtab.c: handler ---- */
@@ -101,9 +102,7 @@ void lg__symtab_prepare(void);
 /* Addresses and sizes of symbols of the executable, by the table in its file; 0: not there. */
 void lg__symtab_find(const char *const *names, unsigned count, uint64_t *ret_at, uint64_t *ret_size);
 
-/* ---- exception.c: handler; messages.c: whether an address is that of code ---- */
-
-bool lg__messages_is_code(uint64_t address);
+/* ---- exception.c: handler ---- */
 
 /* A C++ exception: addresses. */
 struct lg__exception {

@@ -42,16 +42,11 @@ void lg__messages_prepare(void)
 {
     dl_iterate_phdr(find_in_libc, NULL);
     swift_message = lg__memory_has_code((void (*)(void))swift_getFatalErrorMessageBuffer) ? swift_getFatalErrorMessageBuffer() : NULL;
+    lg__exception_prepare();
     lg__symtab_prepare();
 }
 
 /* ---- runtimes that came later, or are linked statically ---- */
-
-bool lg__messages_is_code(uint64_t address)
-{
-    const struct lg__module_range *module = address ? lg__loader_find(address) : NULL;
-    return module && address >= module->code_start && address < module->code_end;
-}
 
 enum { ABORT_MESSAGE, SWIFT_MESSAGE, GLIB_MESSAGE, PLACES };
 static const char *const place_names[PLACES] = { "__abort_msg", "swift_getFatalErrorMessageBuffer", "__glib_assert_msg" };
@@ -326,7 +321,7 @@ static void add_accesses(void)
 static const void *swift_pointer(uint64_t function)
 {
     typedef const void *(*buffer_function)(void);
-    return lg__messages_is_code(function) ? ((buffer_function)(uintptr_t)function)() : NULL;
+    return lg__loader_has_code(function) ? ((buffer_function)(uintptr_t)function)() : NULL;
 }
 
 static void add_glib(uint32_t kind, uint64_t pointer)

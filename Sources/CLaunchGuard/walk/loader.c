@@ -217,6 +217,12 @@ const struct lg__module_range *lg__loader_find(uint64_t address)
     return lg__modules_search(table_in_use(), address);
 }
 
+bool lg__loader_has_code(uint64_t address)
+{
+    const struct lg__module_range *module = address ? lg__loader_find(address) : NULL;
+    return module && address >= module->code_start && address < module->code_end;
+}
+
 const struct lg__module_range *lg__loader_module(uint32_t index)
 {
     const struct lg__modules *table = table_in_use();

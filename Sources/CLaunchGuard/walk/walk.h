@@ -191,6 +191,8 @@ void lg__loader_write(bool urgent);
 /* The module that holds an address, by the table that is in use; NULL: none known. In the
  * handler. */
 const struct lg__module_range *lg__loader_find(uint64_t address);
+/* Whether an address is in the code of a module. In the handler. */
+bool lg__loader_has_code(uint64_t address);
 /* The modules of that table by index; NULL after the last. In the handler. */
 const struct lg__module_range *lg__loader_module(uint32_t index);
 

@@ -32,7 +32,7 @@ static const struct row rows[] = {
       "TypeError: bad token" },
     { ABORTS, "\n<--- Last few GCs --->\n\nFATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n 1: 0xb7a3e0 node::Abort() [node]\n",
       "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory" },
-    { ABORTS, "#\n# Fatal error in , line 0\n# Check failed: value.IsString().\n#\n", "# Fatal error in , line 0" + 0 },
+    { ABORTS, "#\n# Fatal error in , line 0\n# Check failed: value.IsString().\n#\n", "Check failed: value.IsString()." },
     { EXITS, "panic: no notes\n\ngoroutine 1 [running]:\nmain.main()\n\t/srv/main.go:4 +0x25\nexit status 2\n", "panic: no notes" },
     { ABORTS, "F1128 01:02:03.123456  4711 store.cc:12] Check failed: size == 3 (2 vs. 3) \n*** Check failure stack trace: ***\n    @     0x7f00 google::LogMessage::Fail()\n",
       "Check failed: size == 3 (2 vs. 3)  (store.cc:12)" },

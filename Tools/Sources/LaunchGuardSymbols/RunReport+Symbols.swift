@@ -94,9 +94,17 @@ extension RunReport {
                 crash.messages![index].earlierAccess = frames[0]
             }
             if crash.threads != nil { symbolicate(&crash.threads!) }
-            crash.refine(trap: byTables ?? byPointers)
+            let trap = byTables ?? byPointers
+            crash.refine(trap: trap?.words, isOfSwift: trap?.isOfSwift ?? true)
         }
     }
+}
+
+/// Why a compiler's trap is at an address, as its debug information says.
+private struct Trap {
+    var words: String
+    /// Else of clang.
+    var isOfSwift: Bool
 }
 
 extension Symbol {

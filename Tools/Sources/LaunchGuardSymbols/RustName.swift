@@ -120,6 +120,7 @@ struct RustName {
         private mutating func identifier() -> (number: UInt64, name: String)? {
             guard let number = disambiguator() else { return nil }
             let isPunycode = take("u")
+            guard at < bytes.count, (48...57).contains(bytes[at]) else { return nil }
             var size = 0
             while at < bytes.count, (48...57).contains(bytes[at]), size < 1 << 16 {
                 size = size * 10 + Int(bytes[at]) - 48

@@ -254,12 +254,12 @@ import TestSupport
     ])
     func theCompilersWordsGiveTheReason(trap: String, reason: String) throws {
         var crash = try #require(try Sample.crash().crash)
-        crash.refine(trap: Trap(words: trap, isOfSwift: true))
+        crash.refine(trap: trap)
         #expect(crash.reason == reason && crash.message == trap && crash.kind == "fault.null_read" && crash.finestKind == reason)
         let own = OwnCode(try Sample.crash())
         #expect(crash.sentence(own).hasPrefix("\(trap) in "))
         var spoken = try #require(try Sample.surrounded().crash)
-        spoken.refine(trap: Trap(words: trap, isOfSwift: true))
+        spoken.refine(trap: trap)
         #expect(spoken.message == nil && spoken.reason == reason, "the source of a message is quoted with it")
     }
 
