@@ -9,7 +9,7 @@ extension Session {
         public var threadLimit: Int
         /// Parts that the crash record leaves out. C: `leave_out`.
         public var leaveOut: Parts
-        /// Whether the run file keeps the last 4032 bytes of standard error. File descriptor 2 then
+        /// Whether the run file keeps the last 16320 bytes of standard error. File descriptor 2 then
         /// becomes a pipe. A child that outlives this process and still writes to the pipe gets
         /// `SIGPIPE`. C: `keep_stderr`.
         public var keepsStandardError: Bool

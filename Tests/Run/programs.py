@@ -41,12 +41,12 @@ def field(process, name):
 
 
 def children(process):
-    """The children of a process, without the listener."""
+    """The children of a process, without the tool's own: the listener, and the copy of standard error."""
     try:
         numbers = pathlib.Path("/proc/%d/task/%d/children" % (process, process)).read_text().split()
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return [int(number) for number in numbers if field(int(number), "Name") != "lg-listener"]
+    return [int(number) for number in numbers if field(int(number), "Name") not in ("lg-listener", "lg-stderr", "launchguard")]
 
 
 def state(process):

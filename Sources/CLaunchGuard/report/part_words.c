@@ -292,7 +292,7 @@ void lg__report_deadlines(struct lg__report *report, const void *of)
 /* ---- standard error ---- */
 
 struct last_words {
-    uint8_t bytes[4032];
+    uint8_t bytes[LG_STDERR_MAX];
     size_t size;
     uint64_t total;
 };
@@ -328,4 +328,14 @@ void lg__report_standard_error(struct lg__report *report, const void *of)
     if (lg__report_has(report, lg_reader_stderr(report->reader, words.bytes, &words.size, &words.total), "standard error") &&
         lg__report_wants(report, LG_REPORT_STANDARD_ERROR))
         lg__table_object(report, &lg__shape_stderr, &words);
+}
+
+void lg__report_last_words(struct lg__report *report, const void *of)
+{
+    lg_message *message = malloc(sizeof *message);
+    (void)of;
+    /* what cannot be read of it is a problem of standard error itself */
+    if (message && lg_reader_last_words(report->reader, message) == LG_OK)
+        lg__table_object(report, &lg__shape_message, message);
+    free(message);
 }

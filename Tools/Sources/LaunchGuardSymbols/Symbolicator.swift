@@ -56,6 +56,14 @@ public struct Symbolicator: Sendable {
     ///
     /// - Throws: no symbolizer works. The frames have their functions by then, without lines.
     public func symbolicate(_ reports: inout [RunReport]) throws(Failure) {
+        for index in reports.indices {
+            reports[index].changeCrashes { crash in
+                for message in (crash.messages ?? []).indices {
+                    guard let address = crash.messages?[message].earlierAccessAddress else { continue }
+                    crash.messages?[message].earlierAccess = Frame(address: address, lookup: Address(address.value &- 1))
+                }
+            }
+        }
         var files: [RunModule: ModuleFiles] = [:]
         var queries: Set<Location.Query> = []
         for index in reports.indices {
