@@ -272,10 +272,11 @@ struct lg__module_entry {
     uint32_t path_offset; /* into the table's text */
     uint16_t path_size;
     uint8_t build_id_size;
-    uint8_t reserved;
+    uint8_t has_frames; /* 1: of a crash, a snapshot or a guard event */
     uint8_t build_id[LG__BUILD_ID_BYTES];
 };
 static_assert(offsetof(struct lg__module_entry, path_offset) == 24, "FORMAT.md, modules");
+static_assert(offsetof(struct lg__module_entry, has_frames) == 31, "FORMAT.md, modules");
 static_assert(offsetof(struct lg__module_entry, build_id) == 32, "FORMAT.md, modules");
 static_assert(sizeof(struct lg__module_entry) == 64, "FORMAT.md, modules");
 

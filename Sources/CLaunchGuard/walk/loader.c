@@ -163,7 +163,8 @@ static void add_unlisted(struct work *work, const struct lg__modules *before)
 {
     for (uint32_t i = 0; before && i < before->count; i++) {
         const struct lg__module_range *module = &before->modules[i];
-        if (module->id_size && !lg__modules_search(work->fresh, module->start) && !lg__modules_search(work->fresh, module->end - 1) && has_its_id(module))
+        const bool is_free = !lg__modules_search(work->fresh, module->start) && !lg__modules_search(work->fresh, module->end - 1);
+        if (is_free && module->id_size && has_its_id(module))
             lg__modules_add(work->fresh, module);
     }
     lg__modules_sort(work->fresh);

@@ -119,7 +119,7 @@ static bool is_executable(const struct lg__module_range *module)
     return lg__modules_executable.headers >= module->start && lg__modules_executable.headers < module->end;
 }
 
-static void add_to_file(struct output *output, const struct lg__module_range *module, uint32_t path_most, bool may_cut)
+static void add_to_file(struct output *output, const struct lg__module_range *module, uint32_t path_most, bool has_frames)
 {
     struct lg__image_name read_name;
     const struct lg__image_name *name = &executable;
@@ -130,7 +130,7 @@ static void add_to_file(struct output *output, const struct lg__module_range *mo
         if (read_name.crc != module->name_crc)
             read_name.size = 0;
     }
-    if (output->count == LG__MODULES_MAX || (!may_cut && name->size > path_most)) {
+    if (output->count == LG__MODULES_MAX || (!has_frames && name->size > path_most)) {
         output->omitted++;
         return;
     }
@@ -143,6 +143,7 @@ static void add_to_file(struct output *output, const struct lg__module_range *mo
     entry->bias = module->bias;
     entry->path_offset = output->text_size;
     entry->path_size = (uint16_t)size;
+    entry->has_frames = has_frames;
     entry->build_id_size = (uint8_t)output->read(entry->build_id, module->id_address, module->id_size);
     char *to = output->file->text + output->text_size;
     memcpy(to, name->text + name->size - size, size);
@@ -171,12 +172,24 @@ static void commit_file(const struct output *output, bool urgent)
         atomic_store(&writing, 0);
 }
 
-static bool is_among(const struct lg__module_range *modules, uint32_t count, const struct lg__module_range *module)
+static bool is_in_file(const struct output *output, const struct lg__module_range *module)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (modules[i].start == module->start)
+    for (uint32_t i = 0; i < output->count; i++)
+        if (output->file->entries[i].start == module->start)
             return true;
     return false;
+}
+
+/* The modules of earlier frames: those of a snapshot, where a crash writes now. Of the table before
+ * only the places are used, and looked up: a wild pointer of the program may have hit it. */
+static void add_earlier(struct output *output, const struct lg__modules *table)
+{
+    const struct lg__module_table *before = output->file == &files[0] ? &files[1] : &files[0];
+    for (uint32_t i = 0; i < LG__MODULES_MAX && i < before->count; i++) {
+        const struct lg__module_range *module = before->entries[i].has_frames ? lg__modules_search(table, before->entries[i].start) : NULL;
+        if (module && !is_in_file(output, module))
+            add_to_file(output, module, text_room(output), true);
+    }
 }
 
 void lg__modules_write(const struct lg__modules *table, const struct lg__module_range *first, uint32_t count, bool urgent, lg__image_read read)
@@ -193,11 +206,10 @@ void lg__modules_write(const struct lg__modules *table, const struct lg__module_
         if (!is_executable(&first[i]))
             add_to_file(&output, &first[i], share < room ? share : room, true);
     }
-    for (uint32_t i = 0; i < table->count; i++) {
-        const struct lg__module_range *module = &table->modules[i];
-        if (module != program && !is_among(first, count, module))
-            add_to_file(&output, module, text_room(&output), false);
-    }
+    add_earlier(&output, table);
+    for (uint32_t i = 0; i < table->count; i++)
+        if (!is_in_file(&output, &table->modules[i]))
+            add_to_file(&output, &table->modules[i], text_room(&output), false);
     commit_file(&output, urgent);
 }
 

@@ -1,7 +1,7 @@
 /* Programs with more modules than the run file has room for, with long paths, in namespaces of
  * their own, and with a damaged list of the loader: the modules in which frames lie are in the
  * file. */
-#include "harness.h"
+#include "start_guards.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,6 +27,7 @@ struct program {
     bool damaged;          /* the loader's list ends after the first node */
     bool apart;            /* the outer library is in a namespace of its own */
     bool waits;            /* another thread waits in a library */
+    bool claims;           /* a guard event before, in that library */
     bool has_altstack;     /* of 8 KiB, with a guard page */
     unsigned inner, outer, waiting;
 };
@@ -101,6 +102,11 @@ static void *wait_inside(void *argument)
     return argument;
 }
 
+static void claim(void)
+{
+    lg_guard_claim(LG_GUARD_HANDLE, NULL, "a handle is released twice", NULL, 0);
+}
+
 static void fault(void)
 {
     *(volatile int *)(uintptr_t)0 = 1;
@@ -132,12 +138,14 @@ static void body(void *argument)
     pthread_t thread;
     char byte;
     now = argument;
-    lg_session *session = start_session();
+    lg_session *session = now->claims ? start_guards(LG_GUARD_SURVIVE, 0) : start_session();
     load_all(now);
     if (now->refreshed && lg_modules_refresh(session) != LG_OK)
         _exit(90);
     if (now->waits && (pipe(is_waiting) != 0 || pthread_create(&thread, NULL, wait_inside, NULL) != 0 || read(is_waiting[0], &byte, 1) != 1))
         _exit(89);
+    if (now->claims)
+        calls[now->waiting](claim);
     if (now->damaged)
         damage_list();
     if (now->has_altstack)
@@ -289,6 +297,24 @@ static void test_another_thread(void **state)
     lg_reader_close(reader);
 }
 
+/* The frames of an event keep their modules when a crash writes its own. */
+static void test_event_before(void **state)
+{
+    lg_guard_info site;
+    bool found = false;
+    uint64_t pc;
+    (void)state;
+    lg_reader *reader = crash_in((struct program){ .libraries = 400, .claims = true, .inner = 398, .outer = 399, .waiting = 3 });
+    assert_true(omitted_of(reader) > 0);
+    for (uint32_t i = 1; lg_reader_guard(reader, i, &site) == LG_OK; i++)
+        if (lg_reader_guard_frame(reader, i, 0, &pc) == LG_OK && pc == site.site && lg_reader_guard_frame(reader, i, 1, &pc) == LG_OK) {
+            assert_frame_in(reader, pc, 3);
+            found = true;
+        }
+    assert_true(found);
+    lg_reader_close(reader);
+}
+
 static void test_few(void **state)
 {
     (void)state;
@@ -343,7 +369,7 @@ static void test_damaged_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many), WITH_STATE(test_clean), WITH_STATE(test_another_thread), WITH_STATE(test_few), WITH_STATE(test_long_paths),
+        cmocka_unit_test(test_many), WITH_STATE(test_clean), WITH_STATE(test_another_thread), WITH_STATE(test_event_before), WITH_STATE(test_few), WITH_STATE(test_long_paths),
         cmocka_unit_test(test_namespace), cmocka_unit_test(test_damaged_list),
     };
     return cmocka_run_group_tests_name("modules", tests, NULL, NULL);

@@ -104,6 +104,7 @@ LGF_WAY overflow_alloca(void)
     lgf_zero = space[0] - 1;
 }
 
+#ifdef __GLIBC__ /* musl has no coroutines */
 static ucontext_t before_coroutine, in_coroutine;
 
 LGF_WAY overflow_coroutine(void)
@@ -118,6 +119,9 @@ LGF_WAY overflow_coroutine(void)
     makecontext(&in_coroutine, overflow_large, 0);
     swapcontext(&before_coroutine, &in_coroutine);
 }
+#else
+LGF_WAY overflow_coroutine(void) { lgf_skip("this libc has no coroutines"); }
+#endif
 
 /* A frame that reaches over the guard page. Only its far end is touched. */
 LGF_WAY clash_small(void)
