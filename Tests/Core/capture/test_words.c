@@ -46,9 +46,11 @@ static void test_a_later_runtime(void **state)
 }
 
 #ifdef STATIC_WORDS
+static const char *program;
+
 static void body_is_static(void *way)
 {
-    execl(STATIC_WORDS, STATIC_WORDS, state_path(""), way, (char *)NULL);
+    execl(program, program, state_path(""), way, (char *)NULL);
     _exit(99);
 }
 
@@ -67,10 +69,12 @@ static void test_a_static_runtime(void **state)
         { "catch", LG_CRASH_ABORT, 0, NULL },
         { "abort", LG_CRASH_ABORT, 0, NULL },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        const size_t row = i / 2;
+        program = i % 2 ? STATIC_WORDS_BARE : STATIC_WORDS;
         state_make();
-        expect_signal(body_is_static, (void *)rows[i].way, SIGABRT);
-        assert_said(rows[i].kind, rows[i].source, rows[i].text);
+        expect_signal(body_is_static, (void *)rows[row].way, SIGABRT);
+        assert_said(rows[row].kind, rows[row].source, rows[row].text);
     }
 }
 #else
