@@ -41,7 +41,7 @@ def field(process, name):
 
 
 def children(process):
-    """The children of a process, without the tool's own: the listener, and the copy of standard error."""
+    """The children of a process, without those of the tool for itself."""
     try:
         numbers = pathlib.Path("/proc/%d/task/%d/children" % (process, process)).read_text().split()
     except (FileNotFoundError, ProcessLookupError):

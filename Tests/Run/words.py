@@ -1,5 +1,5 @@
-"""What a program says on standard error under `launchguard run`: it arrives as without the tool, and
-its end is the reason of an exit."""
+"""What a program says on standard error under `launchguard run`: it arrives as without the tool,
+and its end is the reason of an exit."""
 import os
 import pathlib
 import shutil

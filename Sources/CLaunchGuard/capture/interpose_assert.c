@@ -25,7 +25,8 @@ void lg__interpose_assert_fail(const char *file, int line, const char *function,
     memcpy(&real, &found, sizeof real);
     if (real)
         real(file, line, function, condition);
-    if (file && condition) /* of a runtime that is linked statically, whose place this function took */
+    /* a runtime that is linked statically, whose place this function took */
+    if (file && condition)
         fprintf(stderr, "%s:%d: %s: Assertion '%s' failed.\n", file, line, function ? function : "", condition);
     abort();
 }

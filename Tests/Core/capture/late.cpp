@@ -1,5 +1,5 @@
-// A library that is loaded after the start: the C++ runtime comes with it, and so does a message that
-// is kept as GLib keeps it.
+// A library that is loaded after the start: the C++ runtime comes with it, and so does a message
+// that is kept as GLib keeps it.
 #include <cstdlib>
 #include <stdexcept>
 

@@ -56,8 +56,8 @@ static inline int lg_shim_words_copy(lg_shim_words *words, int from, int to)
     return 1;
 }
 
-/* All signals are blocked. The question of the parent is a queued signal, which no signal to the group
- * takes the place of. */
+/* All signals are blocked. The question of the parent is a queued signal, which no signal to the
+ * group takes the place of. */
 #define LG_SHIM_WORDS_QUESTION SIGRTMAX
 static inline void lg_shim_words_serve(lg_shim_words *words, int pipe, uint32_t parent)
 {

@@ -14,8 +14,8 @@ struct ModuleFiles: Sendable {
     var first: String? { names.first }
 }
 
-/// The files below the folders of `--debug-dir`, by name. They are listed when a name is first asked
-/// for: a folder may be that of a whole system.
+/// The files below the folders of `--debug-dir`, by name. They are listed when a name is first
+/// asked for: a folder may be that of a whole system.
 final class DebugFolders: Sendable {
     private let folders: [String]
     private let files = Mutex<[String: [String]]?>(nil)

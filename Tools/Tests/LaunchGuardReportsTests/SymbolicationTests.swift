@@ -53,8 +53,8 @@ import Testing
         #expect(queries.map { found[$0]?.first?.name } == ["f", "g"] && queries.map { found[$0]?.first?.file } == [nil, "/src/g.c"])
     }
 
-    /// A program with lines, its address of `main`, and the module of a report that names it. Nil: no
-    /// compiler is here, or it makes none such.
+    /// A program with lines, its address of `main`, and the module of a report that names it. Nil:
+    /// no compiler is here, or it makes none such.
     private static func program(in folder: TemporaryFolder, _ prepare: String = ":") throws -> (module: RunModule, address: UInt64)? {
         // Few lines would not be worth their compression.
         let others = (0..<300).map { "int f\($0)(int x) {\n    return x + \($0);\n}\n" }.joined()
@@ -89,8 +89,8 @@ import Testing
         #expect(found.symbol?.line == 1 && found.symbol?.file?.hasSuffix("main.c") == true, "\(found)")
     }
 
-    /// A symbolizer that knows no line of a file: the next one is asked, and where there is none, the
-    /// reason is named.
+    /// A symbolizer that knows no line of a file: the next one is asked, and where there is none,
+    /// the reason is named.
     @Test func compressedLinesAreReadByAnotherSymbolizer() throws {
         let folder = try TemporaryFolder()
         guard let (module, address) = try Self.program(in: folder, "objcopy --compress-debug-sections=zstd program") else { return }
