@@ -1,5 +1,5 @@
-"""What a program says on standard error under `launchguard run`: it arrives as without the tool, and
-its end is the reason of an exit."""
+"""What a program says on standard error under `launchguard run`: it arrives as without the tool,
+and its end is the reason of an exit."""
 import os
 import pathlib
 import shutil
@@ -85,6 +85,12 @@ class Words(Recorded):
         for _ in range(5):
             output, _ = self.ends(0, ["sh", "-c", '"$@"; echo alive', "sh", *self.under(), "sh", "-c", "echo x >&2; exit 3"])
             self.assertEqual(output, b"alive\n")
+
+    def test_signals_to_the_group_lose_no_words(self):
+        script = "trap '' USR1 RTMAX; kill -USR1 0; kill -RTMAX 0; seq 5000 >&2; echo 'the last word' >&2; exit 3"
+        for _ in range(5):
+            self.ends(3, [*self.under(), "bash", "-c", script])
+            self.assertTrue(self.newest("bash")[1]["standardError"]["text"].endswith("the last word\n"))
 
     def test_a_reader_that_left_ends_the_program(self):
         script = "trap '' PIPE; while echo x >&2; do :; done; exit 7"

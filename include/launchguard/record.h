@@ -201,7 +201,7 @@ typedef enum lg_message_source {
     LG_MESSAGE_CPP_TYPE = 3,  /**< mangled type name of the uncaught C++ exception */
     LG_MESSAGE_CPP_WHAT = 4,  /**< what() of that exception */
     LG_MESSAGE_GUARD = 5,     /**< text of the guard that ended the program (LG_GUARD_FATAL) */
-    LG_MESSAGE_STDERR = 6,    /**< what the program said on standard error: lg_reader_last_words() */
+    LG_MESSAGE_STDERR = 6,    /**< text from standard error: lg_reader_last_words() */
     LG_MESSAGE_GLIB = 7       /**< text of a failed check of GLib */
 } lg_message_source;
 
@@ -426,8 +426,8 @@ LG_API lg_status lg_reader_message(lg_reader *reader, uint32_t index, lg_message
 
 /** The reason that the program gave on standard error before it ended by its own will: an exit with
  *  a status, or a crash of its runtime without a message in the record. The text is that of an
- *  uncaught exception, a panic or a failed check, in one line; of an exit without any of these it is
- *  the last line.
+ *  uncaught exception, a panic or a failed check, in one line; of an exit without any of these it
+ *  is the last line.
  *
  *  @param ret_message  its source is LG_MESSAGE_STDERR.
  *  @return LG_OK; LG_ERR_NOT_FOUND: standard error was not kept, says no reason, or the run did not

@@ -345,8 +345,10 @@ LG_API lg_status lg_witness(const char *state_directory, int32_t pid, int wait_s
  *  @param size             their number.
  *  @param total            bytes in all, at least `size`.
  *  @return LG_OK; LG_ERR_ALREADY: the run has them; LG_ERR_NOT_FOUND: no run of the process, or its
- *          file has no room for them; LG_ERR_STATE: the process lives; LG_ERR_ARGUMENT; LG_ERR_LINK;
- *          LG_ERR_OWNER; LG_ERR_PERMISSION; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_SYSTEM.
+ *          file has no room for them; LG_ERR_STATE: the process lives; LG_ERR_DAMAGED;
+ *          LG_ERR_NEWER; LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER, as of
+ *          lg_witness(); LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: survives the process at once; a power cut after the kernel's write-back.

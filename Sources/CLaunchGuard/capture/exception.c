@@ -49,8 +49,8 @@ static const uint64_t usual_size[SYMBOLS] = { [TERMINATE] = 64, [INNER_TERMINATE
 #define WORD sizeof(uint64_t)
 
 /* The part of the unwinder in an exception's header begins with the class of the exception, 32
- * bytes before the object, and the type 112 bytes before the object. libc++abi has two words more in
- * front. */
+ * bytes before the object, and the type 112 bytes before the object. libc++abi has two words more
+ * in front. */
 #define CLASS_BEFORE_OBJECT 32u
 #define TYPE_BEFORE_OBJECT 112u
 #define WORDS_IN_FRONT 16u
@@ -213,7 +213,7 @@ static uint64_t base_within(uint64_t type, uint64_t object, const char *name, in
         return base_within(word_at(type + 2 * WORD), object, name, depth + 1);
     if (!runtime.at[MULTIPLE_BASES] || table != runtime.at[MULTIPLE_BASES] + TABLE_TO_POINTER)
         return 0;
-    /* flags, count, and pairs of a type and an offset in the upper bits from 8 on; bit 0: virtual */
+    /* flags, count, and pairs of a type and an offset from bit 8 on; bit 0: virtual */
     const uint64_t count = word_at(type + 2 * WORD) >> 32;
     for (uint64_t i = 0; i < count && i < BASES_MAX; i++) {
         const uint64_t base = type + (3 + 2 * i) * WORD, flags = word_at(base + WORD);

@@ -1,6 +1,5 @@
 /* A failed assertion of libstdc++ (_GLIBCXX_ASSERTIONS), which says on standard error alone what
  * failed. */
-#ifdef LG_INTERPOSE_PTHREAD_CREATE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +25,8 @@ void lg__interpose_assert_fail(const char *file, int line, const char *function,
     memcpy(&real, &found, sizeof real);
     if (real)
         real(file, line, function, condition);
-    if (file && condition) /* of a runtime that is linked statically, whose place this function took */
-        fprintf(stderr, "%s\n", text);
+    /* a runtime that is linked statically, whose place this function took */
+    if (file && condition)
+        fprintf(stderr, "%s:%d: %s: Assertion '%s' failed.\n", file, line, function ? function : "", condition);
     abort();
 }
-#else
-typedef int lg__no_interpose_assert;
-#endif

@@ -1,5 +1,5 @@
-/* Symbols that the executable does not export, by the symbol table of its file: of a runtime that is
- * linked statically. In the handler, once for a crash whose reason nothing else says. */
+/* Symbols that the executable does not export, by the symbol table of its file: of a runtime that
+ * is linked statically. In the handler, once for a crash whose reason nothing else says. */
 #include <elf.h>
 #include <link.h>
 

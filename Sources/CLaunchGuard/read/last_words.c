@@ -169,7 +169,7 @@ static bool swift(struct words *words, const char *text)
 static bool others(struct words *words, const char *text)
 {
     static const char *const begins[] = {
-        "panic: ", "fatal error: ", "Fatal error: exception ", "PHP Fatal error: ", "*** ", "free(): ", "malloc(): ", "malloc_consolidate(): ",
+        "panic: ", "fatal error: ", "Fatal error: exception ", "PHP Fatal error: ", "free(): ", "malloc(): ", "malloc_consolidate(): ",
         "munmap_chunk(): ", "realloc(): ", "double free or corruption", "corrupted ", "Fatal glibc error: ", "SyntaxError: ",
     };
     /* Ruby: "file.rb:1:in `open': no notes (RuntimeError)" */
@@ -179,7 +179,7 @@ static bool others(struct words *words, const char *text)
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
         if (starts(text, begins[i]))
             return say(words, 1, "%s", text);
-    return false;
+    return starts(text, "*** ") && strstr(text, " ***: terminated") && say(words, 1, "%s", text);
 }
 
 static bool is_said(struct words *words)

@@ -196,6 +196,16 @@ static void messages(struct lg__report *report, const void *of)
     free(message);
 }
 
+void lg__report_last_words(struct lg__report *report, const void *of)
+{
+    lg_message *message = malloc(sizeof *message);
+    (void)of;
+    /* what cannot be read of it is a problem of standard error itself */
+    if (message && lg_reader_last_words(report->reader, message) == LG_OK)
+        lg__table_object(report, &lg__shape_message, message);
+    free(message);
+}
+
 /* ---- resources ---- */
 
 #define OF lg_resource

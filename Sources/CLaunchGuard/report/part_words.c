@@ -329,13 +329,3 @@ void lg__report_standard_error(struct lg__report *report, const void *of)
         lg__report_wants(report, LG_REPORT_STANDARD_ERROR))
         lg__table_object(report, &lg__shape_stderr, &words);
 }
-
-void lg__report_last_words(struct lg__report *report, const void *of)
-{
-    lg_message *message = malloc(sizeof *message);
-    (void)of;
-    /* what cannot be read of it is a problem of standard error itself */
-    if (message && lg_reader_last_words(report->reader, message) == LG_OK)
-        lg__table_object(report, &lg__shape_message, message);
-    free(message);
-}

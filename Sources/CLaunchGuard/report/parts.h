@@ -5,7 +5,7 @@
 
 #include "report/table.h"
 
-extern const struct lg__shape lg__shape_verdict, lg__shape_register, lg__shape_message;
+extern const struct lg__shape lg__shape_verdict, lg__shape_register;
 
 /* ---- problems.c ---- */
 

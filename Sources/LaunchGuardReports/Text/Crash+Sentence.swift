@@ -123,7 +123,8 @@ extension String {
         return self
     }
 
-    /// The scope of a lambda without the parameters of its functions: `Server::answer::{lambda(int)#1}`.
+    /// The scope of a lambda without the parameters of its functions:
+    /// `Server::answer::{lambda(int)#1}`.
     fileprivate var withoutInnerParameters: String {
         guard contains("::{lambda"), let begin = firstIndex(of: "("), begin > startIndex, !self[..<begin].hasSuffix("::"), !self[..<begin].hasSuffix("lambda")
         else { return self }

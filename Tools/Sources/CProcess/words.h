@@ -56,8 +56,10 @@ static inline int lg_shim_words_copy(lg_shim_words *words, int from, int to)
     return 1;
 }
 
-/* All signals are blocked; SIGUSR1 is the question of the parent. */
-static inline void lg_shim_words_serve(lg_shim_words *words, int pipe)
+/* All signals are blocked. The question of the parent is a queued signal, which no signal to the
+ * group takes the place of. */
+#define LG_SHIM_WORDS_QUESTION SIGRTMAX
+static inline void lg_shim_words_serve(lg_shim_words *words, int pipe, uint32_t parent)
 {
     struct pollfd wait[] = { { LG_SHIM_KEPT_FILE, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
     struct signalfd_siginfo question;
@@ -67,7 +69,7 @@ static inline void lg_shim_words_serve(lg_shim_words *words, int pipe)
     memset(program_invocation_name, '-', strlen(program_invocation_name));
     /* standard input is the question, standard output the place where the bytes go */
     sigemptyset(&questions);
-    sigaddset(&questions, SIGUSR1);
+    sigaddset(&questions, LG_SHIM_WORDS_QUESTION);
     dup2(pipe, LG_SHIM_KEPT_FILE); /* first: a stream that was closed may be its number */
     dup2(signalfd(-1, &questions, SFD_CLOEXEC | SFD_NONBLOCK), STDIN_FILENO);
     dup2(words->given, STDOUT_FILENO);
@@ -80,7 +82,7 @@ static inline void lg_shim_words_serve(lg_shim_words *words, int pipe)
     for (;;) {
         const int found = poll(wait, 2, is_asked ? 0 : -1);
         if (found > 0 && wait[1].revents && read(STDIN_FILENO, &question, sizeof question) > 0)
-            is_asked = 1;
+            is_asked |= question.ssi_code == SI_QUEUE && question.ssi_pid == parent;
         if (found > 0 && wait[0].revents && !lg_shim_words_copy(words, LG_SHIM_KEPT_FILE, STDOUT_FILENO))
             break;
         if (found == 0 && is_asked) {
@@ -111,9 +113,10 @@ static inline lg_shim_words *lg_shim_words_begin(void)
     words->given = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, LG_SHIM_KEPT_FILE + 1);
     words->given_output = is_both ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, LG_SHIM_KEPT_FILE + 1) : -1;
     /* the child must not store its own result in the memory of both */
+    const uint32_t parent = (uint32_t)getpid();
     const pid_t copier = words->given < 0 ? -1 : fork();
     if (copier == 0)
-        lg_shim_words_serve(words, ends[0]);
+        lg_shim_words_serve(words, ends[0], parent);
     words->copier = copier;
     close(ends[0]);
     if (copier > 0) {
@@ -150,7 +153,8 @@ static inline void lg_shim_words_settle(lg_shim_words *words)
     const struct timespec most = { 2, 0 };
     if (atomic_load(&words->is_done)) /* the copier may be gone, and its number another's */
         return;
-    kill(words->copier, SIGUSR1);
+    const union sigval none = { 0 };
+    sigqueue(words->copier, LG_SHIM_WORDS_QUESTION, none);
     syscall(SYS_futex, &words->is_done, FUTEX_WAIT, 0, &most, NULL, 0);
 }
 

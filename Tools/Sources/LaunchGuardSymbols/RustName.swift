@@ -51,8 +51,8 @@ struct RustName {
 
     // MARK: - The form of RFC 2603
 
-    /// Reads a name from its begin. Back references make a short name long, so that depth and length
-    /// have bounds.
+    /// Reads a name from its begin. Back references make a short name long, so that depth and
+    /// length have bounds.
     private struct Parser {
         private let bytes: [UInt8]
         private var at = 0

@@ -6,8 +6,8 @@ import CProcess
 final class KeptWords {
     private let words: UnsafeMutablePointer<lg_shim_words>
 
-    /// Standard error is a pipe from here on, which the next program gets. Nil: a terminal stays one,
-    /// and nothing is kept.
+    /// Standard error is a pipe from here on, which the next program gets. Nil: a terminal stays
+    /// one, and nothing is kept.
     init?() {
         guard let words = unsafe lg_shim_words_begin() else { return nil }
         unsafe self.words = words
