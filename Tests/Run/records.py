@@ -257,7 +257,7 @@ class Named(Recorded):
             if not os.path.exists(loader[0]):
                 continue
             line, executable, module = self.dies(signal.SIGSEGV, *loader, program)
-            self.assertRegex(line, r"^crashed: .* in writes_through\b")
+            self.assertRegex(line, r" in writes_through\b")
             self.assertEqual((executable, module), (str(program), str(program)))
 
     def test_long_path(self):
@@ -272,13 +272,13 @@ class Named(Recorded):
     def test_static_runtimes(self):
         """Functions of a runtime that is linked into the program are none of its own."""
         program = self.build("vector", VECTOR, "c++", "-xc++", "-g", "-O1", "-static-libstdc++", "-static-libgcc")
-        self.assertRegex(self.dies(signal.SIGABRT, program)[0], r"^crashed: .* in other\b")
-        self.assertRegex(self.dies(signal.SIGABRT, program, "1")[0], r"^crashed: .* in pick\b")
+        self.assertRegex(self.dies(signal.SIGABRT, program)[0], r" in other\b")
+        self.assertRegex(self.dies(signal.SIGABRT, program, "1")[0], r" in pick\b")
         if not shutil.which("rustc"):
             self.skipTest("rustc is not installed")
         for options in [], ["-Csymbol-mangling-version=v0"]:
             program = self.build("option", OPTION, "rustc", "-Cpanic=abort", *options)
-            self.assertRegex(self.dies(signal.SIGABRT, program)[0], r"^crashed: .* in \S*load\b")
+            self.assertRegex(self.dies(signal.SIGABRT, program)[0], r" in \S*load\b")
 
 
 class NotLoaded(Recorded):
