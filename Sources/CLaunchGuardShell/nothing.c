@@ -424,6 +424,11 @@ lg_status lg_reader_message(lg_reader *reader, uint32_t index, lg_message *ret_m
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_last_words(lg_reader *reader, lg_message *ret_message)
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info)
 {
     return LG_ERR_ARGUMENT;
@@ -527,6 +532,11 @@ lg_status lg_crash_note(lg_session *session, const char *type)
 lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
 {
     return LG_ERR_UNSUPPORTED;
+}
+
+lg_status lg_witness_stderr(const char *state_directory, int32_t pid, const char *bytes, size_t size, uint64_t total)
+{
+    return LG_ERR_STATE;
 }
 
 lg_status lg_state_directory(const char *app_id, char *buffer, size_t size)

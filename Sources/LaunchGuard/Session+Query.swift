@@ -25,4 +25,18 @@ extension Session {
     public static func witness(_ waitStatus: Int32, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {
         try Core.witness(waitStatus, of: pid, stateDirectory: stateDirectory)
     }
+
+    /// Store what a child said on standard error, after its end and before
+    /// ``witness(_:of:stateDirectory:)``. C: `lg_witness_stderr()`.
+    ///
+    /// - Parameters:
+    ///   - bytes: the last ones, of which at most 16320 are stored.
+    ///   - total: bytes in all.
+    ///   - pid: of the child.
+    ///   - stateDirectory: of the program that ended.
+    /// - Throws: as ``witness(_:of:stateDirectory:)``; ``LaunchGuardError/Code/already`` when the
+    ///   run has kept them itself.
+    public static func witness(standardError bytes: [UInt8], total: UInt64, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {
+        try Core.witness(standardError: bytes, total: total, of: pid, stateDirectory: stateDirectory)
+    }
 }

@@ -9,9 +9,9 @@ extension Session {
         public var threadLimit: Int
         /// Parts that the crash record leaves out. C: `leave_out`.
         public var leaveOut: Parts
-        /// Whether the run file keeps the last 4032 bytes of standard error. File descriptor 2 then
-        /// becomes a pipe. A child that outlives this process and still writes to the pipe gets
-        /// `SIGPIPE`. C: `keep_stderr`.
+        /// Whether the run file keeps the last 16320 bytes of standard error. File descriptor 2
+        /// then becomes a pipe. A child that outlives this process and still writes to the pipe
+        /// gets `SIGPIPE`. C: `keep_stderr`.
         public var keepsStandardError: Bool
         /// Whether libunwind is loaded, to walk the stack where LaunchGuard's own walk by unwind
         /// tables crashes. Loading takes some 0.3 ms at the start. C: `spare_walk`.

@@ -1,12 +1,30 @@
-/// The reason that follows from the symbols of the crashed frame, beyond the record.
+/// The kind that follows from the compiler's words, beyond the record.
 extension Crash {
+    /// The kind, as fine as it is known: the same in a debug build, whose standard library says why
+    /// it traps, and in a release build, whose debug information says it.
+    public var finestKind: String { reason ?? messages?.lazy.compactMap { Self.reason(said: $0) }.first ?? kind }
+
+    /// The standard library names its own file; a text of the program may have the same words.
+    private static func reason(said message: Message) -> String? {
+        guard message.source == .swift, message.text.hasPrefix("Swift/") || message.text.contains(": Precondition failed") else { return nil }
+        return reason(ofTrap: message.text)
+    }
+
+    private static func reason(ofTrap words: String) -> String? {
+        let words = words.lowercased()
+        return trapReasons.first { words.contains($0.words) }?.reason
+    }
+
     /// Refine the reason once the frames have symbols.
     ///
-    /// - Parameter trap: the Swift compiler's reason for a trap at the crashed address; nil: none.
-    public mutating func refine(trap: String?) {
+    /// - Parameters:
+    ///   - trap: the compiler's reason for a trap at the crashed address; nil: none.
+    ///   - isOfSwift: whether the compiler is that of Swift, and not clang.
+    public mutating func refine(trap: String?, isOfSwift: Bool = true) {
         if let trap {
             if messages?.isEmpty ?? true { message = message ?? trap }
-            reason = Self.trapReasons.first { trap.lowercased().contains($0.words) }?.reason ?? "trap.swift"
+            guard isOfSwift else { return }
+            reason = Self.reason(ofTrap: trap) ?? "trap.swift"
         } else if kind.hasPrefix("trap."), isInDispatch {
             reason = "trap.dispatch"
         }

@@ -6,6 +6,8 @@ public struct Crash: Codable, Hashable, Sendable {
     public var codeName: String?
     /// For example "fault.null_write".
     public var kind: String
+    /// What happened, as a noun: the kind in words; nil: the signal says it.
+    public var what: String?
     /// A finer kind that follows only from the symbols of the crashed frame, for example
     /// "trap.swift.overflow"; known once the frames have symbols.
     public var reason: String?

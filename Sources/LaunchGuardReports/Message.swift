@@ -7,6 +7,9 @@ public struct Message: Codable, Hashable, Sendable {
     public var isCut: Bool
     /// The C++ type as a person writes it, where `text` is its mangled name.
     public var demangled: String?
+    /// Where the earlier one of two overlapping accesses of Swift began; known once there are
+    /// symbols.
+    public var earlierAccess: Frame?
 
     public init(source: Source, text: String, isCut: Bool = false, demangled: String? = nil) {
         self.source = source
@@ -31,6 +34,10 @@ public struct Message: Codable, Hashable, Sendable {
         public static let cppType = Source(rawValue: "cpp-type")
         /// Its `what()`.
         public static let cppWhat = Source(rawValue: "cpp-what")
+        /// A failed check of GLib.
+        public static let glib = Source(rawValue: "glib")
+        /// Standard error.
+        public static let standardError = Source(rawValue: "stderr")
         /// The guard that ended the program.
         public static let `guard` = Source(rawValue: "guard")
     }
@@ -48,6 +55,21 @@ extension Crash {
 }
 
 extension Message {
+    /// The address at which the earlier of two overlapping accesses began: of the instruction after
+    /// its call.
+    public var earlierAccessAddress: Address? {
+        guard source == .swift, let mark = text.firstRange(of: " started at 0x") else { return nil }
+        return UInt64(text[mark.upperBound...], radix: 16).map { Address($0) }
+    }
+}
+
+extension RunReport {
+    /// What was said before the end, in one line: by the crash that it ended by, or on standard
+    /// error.
+    public var said: String? { fatalCrash?.said ?? lastWords?.text.inOneLine }
+}
+
+extension Message {
     /// The name of the source in a report.
     var label: String {
         switch source {
@@ -56,6 +78,8 @@ extension Message {
         case .cppType: "exception"
         case .cppWhat: "what()"
         case .guard: "guard"
+        case .glib: "glib"
+        case .standardError: "stderr"
         default: "source \(source.rawValue)"
         }
     }
@@ -65,6 +89,7 @@ extension Message {
     func write(to writer: inout TextWriter) {
         var lines = (demangled ?? text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
+        if let place = earlierAccess?.descriptions.first, lines.count == 1 { lines[0] += " \(place)" }
         for (index, line) in lines.enumerated() {
             writer.add("  ")
             writer.add(index == 0 ? label + ":" : "", width: 11, .dim)

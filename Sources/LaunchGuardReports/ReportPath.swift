@@ -64,6 +64,9 @@ public enum ReportPath {
         return status.st_mode & S_IFMT == S_IFDIR ? status.st_uid : nil
     }
 
+    /// Whether there is a folder, and no link to one.
+    public static func isPlainFolder(_ path: String) -> Bool { (try? owner(ofFolder: path)).flatMap(\.self) != nil }
+
     /// The folder of the file that a symbolic link leads to; nil: there is no such link.
     public static func folder(ofLink path: String) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4096)

@@ -14,14 +14,21 @@ extension RunReport {
             case .exit: exitSentence(verdict)
             case .reboot: "reboot: the machine was started again while it ran" + (isSlowToStop ? ", after it had been \(askedWords)" : "")
             case .upgrade: "upgrade: another version of the program was started after it"
-            case .debugger: "debugger: it ended under a debugger" + (crash.map { ": \($0.summary(OwnCode(self)))" } ?? "")
+            case .debugger: "debugger: it ended under a debugger" + (crash.map { ": \($0.sentence(OwnCode(self)))" } ?? "")
             case .unknown: unknownSentence(verdict)
             case .running: "running" + (identity.map { ": process \($0.processID)" } ?? "")
             }
         if let crash, crash.isHandled {
-            text += "; it survived \(crash.summary(OwnCode(self))) before"
+            text += "; it survived before: \(crash.sentence(OwnCode(self)))"
         }
         return text
+    }
+
+    /// The headline without the program, for lines that have it already, as those of a list; nil:
+    /// the run did not end by a recorded crash.
+    public var cause: String? {
+        guard verdict?.end == .crash, let crash = fatalCrash else { return nil }
+        return crash.sentence(OwnCode(self), lastWords: lastWords)
     }
 
     // MARK: - By its own will
@@ -43,13 +50,15 @@ extension RunReport {
         case .exec: "exit: it executed a program over itself and started again"
         case .witness:
             "exit: exit status \(verdict.exitCode ?? 0)"
-                + (verdict.exitCode == 127 ? ", with which the loader ends a program that lacks a function" : "")
+                + (verdict.exitCode == 127 && lastWords == nil ? ", with which the loader ends a program that lacks a function" : "") + saidWords
         case .exitMark, nil, .noRun, .processAlive, .crashRecord, .stopMark, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
             .deadline, .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
-            "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
+            "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "") + saidWords
         }
     }
+
+    private var saidWords: String { lastWords.map { ": \($0.text.inOneLine)" } ?? "" }
 
     // MARK: - By a signal that asks to end
 
@@ -94,11 +103,11 @@ extension RunReport {
     // MARK: - Ended from outside
 
     private func crashSentence(_ verdict: Verdict) -> String {
-        if let crash, !crash.isHandled { return "crashed: " + crash.summary(OwnCode(self)) }
+        if let crash, !crash.isHandled { return crash.sentence(OwnCode(self), of: identity?.appID, lastWords: lastWords) }
         if verdict.evidenceKind == .crashNote {
             return "crashed: " + (identity?.crashNote?.type.map { "\($0), " } ?? "") + "by its own word, and left no record"
         }
-        return "crashed" + (verdict.signal.map { ": \($0.name)" } ?? "") + ", and left no record"
+        return "crashed" + (verdict.signal.map { ": \($0.name)" } ?? "") + ", and left no record" + saidWords
     }
 
     private func killedSentence(_ verdict: Verdict) -> String {

@@ -35,6 +35,9 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Findings of guards; nil: the program did not start them.
     public var guards: GuardRecord?
     public var breadcrumbs: Breadcrumbs?
+    /// The reason that the program gave on standard error before it ended by its own will; nil: it
+    /// is not known, or a crash has a message. C: `lg_reader_last_words()`.
+    public var lastWords: Message?
     /// The last bytes of standard error, where the program kept them.
     public var standardError: StandardError?
     /// The executable first.

@@ -3,6 +3,14 @@ public enum RunEnd: String, Codable, Sendable, CaseIterable {
     /// There was no run.
     case noRun = "none"
     case clean, terminated, crash, hang, oom, killed, exit, reboot, upgrade, debugger, unknown, running
+
+    /// Whether it is an end that nobody wishes for.
+    public var isBad: Bool {
+        switch self {
+        case .crash, .hang, .oom, .killed, .exit, .unknown: true
+        case .noRun, .clean, .terminated, .reboot, .upgrade, .debugger, .running: false
+        }
+    }
 }
 
 /// The end of a run, and the evidence for it.

@@ -20,6 +20,7 @@ IMPOSSIBLE = {
     "lg_start": {"LG_ERR_STATE"},
     # an open() that makes no file
     "lg_witness": {"LG_ERR_LIMIT", "LG_ERR_NO_SPACE"},
+    "lg_witness_stderr": {"LG_ERR_LIMIT", "LG_ERR_NO_SPACE"},
     "lg_witness_finished": {"LG_ERR_LIMIT", "LG_ERR_NO_SPACE"},
     # a run without a crash record has its verdict
     "lg_reader_verdict": {"LG_ERR_NOT_FOUND"},

@@ -106,7 +106,7 @@ class Systemd(JournalCase):
         self.assertRegex(info, r"Signal: 11 \(SEGV\)\n")
         self.assertIn(f"Executable: {identity['executable']}\n", info)
         self.assertIn(f"build-id: {identity['buildID']}\n", info)
-        self.assertIn("crashed: SIGSEGV (fault.null_offset) at address 0x1234 in journal_victim_crash", info)
+        self.assertIn("access through a NULL pointer at address 0x1234 in journal_victim_crash", info)
         for module in run_["modules"]:
             self.assertIn(f"Module {module['path'].rsplit('/')[-1]}, build-id={module['buildID']}\n", info)
         stacks = {int(tid): re.findall(r"#(\d+) +(0x[0-9a-f]+) (.*) \((.*) \+ (0x[0-9a-f]+)\)\n", lines)

@@ -57,7 +57,7 @@ def make_fleet(arguments, folder):
     tool("collect", "--into", database, folder / "devices")
     with sqlite3.connect(database) as connection:
         # As of a template, or of a hostile file: nowhere to break the line.
-        connection.execute("UPDATE fingerprint SET headline = ? WHERE ending = 'crash' AND headline LIKE '%SIGFPE%'", ("crashed: SIGFPE in " + "x" * 1000,))
+        connection.execute("UPDATE fingerprint SET headline = ? WHERE ending = 'crash' AND headline LIKE '%division%'", ("integer division by zero in " + "x" * 1000,))
     connection.close()
     groups = [json.loads(line) for line in tool("top", "--json", database).splitlines()]
     new = [json.loads(line) for line in tool("top", "--json", "--version", "1.2..1.3", database).splitlines()][0]

@@ -316,7 +316,7 @@ void dump_annotations(void)
 
 void dump_stderr(void)
 {
-    uint8_t bytes[4032];
+    uint8_t bytes[LG_STDERR_MAX];
     size_t size;
     uint64_t total;
     if (!begin("stderr", lg_reader_stderr(reader, bytes, &size, &total)))

@@ -496,8 +496,8 @@ def read_memory(file):
 def read_stderr(file):
     if 8 not in file.sections:
         return None
-    block = file.block(8, 0, TAIL.size)
-    total, begun, data = TAIL.get(block, "total"), TAIL.get(block, "begun"), TAIL.get(block, "bytes")
+    block = file.block(8, 0, min(TAIL.size, file.sections[8][1]))
+    total, begun, data = TAIL.get(block, "total"), TAIL.get(block, "begun"), block[TAIL.at("bytes"):]
     if total == 0:
         return None
     oldest = max(0, (begun if total < begun < total + len(data) else total) - len(data))

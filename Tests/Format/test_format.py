@@ -301,8 +301,8 @@ class Parts(BothReaders):
         self.assertEqual([(len(t["walk"]["pcs"]), len(t["registers"]), t["name"]) for t in crash["threads"]["threads"]],
                          [(96, 40, "sixteen letters!")] * 6)
         self.assertEqual((len(crash["memory"]), len(crash["memory"][0]["bytes"])), (1, 2 * 4064))
-        self.assertEqual(len(said["stderr"]["text"]), 4032)
-        first = 2**40 + 17 - 4032
+        self.assertEqual(len(said["stderr"]["text"]), 16320)
+        first = 2**40 + 17 - 16320
         self.assertEqual(said["stderr"]["text"][0], chr(ord("a") + first % 26))
 
     def test_nothing_in_it(self):
@@ -320,7 +320,7 @@ class Parts(BothReaders):
 
     def test_torn(self):
         said = self.both(self.made("torn"))
-        self.assertEqual((said["stderr"]["total"], len(said["stderr"]["text"])), (5032, 4032 - 256))
+        self.assertEqual((said["stderr"]["total"], len(said["stderr"]["text"])), (17320, 16320 - 256))
         self.assertEqual(said["stderr"]["text"][0], chr(ord("a") + 1256 % 26))
         self.assertNotIn("#", said["stderr"]["text"])
         self.assertEqual([thread and thread["tid"] for thread in said["crash"]["threads"]["threads"]], [4712, 4713, None, None, 4716])

@@ -114,7 +114,7 @@ static void exercise_messages_and_process(lg_reader *reader)
 {
     static lg_message message;
     static char map[48865];
-    static uint8_t tail[4032];
+    static uint8_t tail[LG_STDERR_MAX];
     lg_resource resource;
     size_t size = 0;
     uint32_t cut;
@@ -409,7 +409,7 @@ static void exercise_ledger(lg_reader *reader)
 static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
 {
     static lg_message message;
-    uint8_t bytes[4032];
+    uint8_t bytes[LG_STDERR_MAX];
     char text[8];
     size_t size;
     uint32_t number;

@@ -67,7 +67,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"walk/caller.c", "capture/call_evidence.c", "capture/earlier.c", "capture/wait_for_lock.c", "walk/cfi.c", "capture/classify.c", "capture/deadline.c", "walk/expression.c", "capture/files.c",
                 "capture/finish.c", "walk/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "walk/image.c", "walk/loader.c", "walk/mapped.c", "walk/memory.c",
-                "capture/in_handler.c", "capture/process.c", "capture/recovering.c", "capture/repeating.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
+                "capture/in_handler.c", "capture/process.c", "capture/recovering.c", "capture/repeating.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/symtab.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.
@@ -75,8 +75,10 @@ ALSO_AT_START = {
     "capture/own_threads.c": "pthread_sigmask sigfillset",
     "capture/altstack.c": "__sanitizer_set_death_callback mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
     "capture/disposition.c": "__tsan_init sigaltstack",
-    "capture/exception.c": "abort strcmp strnlen _ZSt13set_terminatePFvvE _ZTVN10__cxxabiv120__si_class_type_infoE "
-                           "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_get_globals __cxa_current_primary_exception __cxa_pure_virtual",
+    # their addresses: the runtime, where the program has one, is found by them
+    "capture/exception.c": "_ZTVN10__cxxabiv120__si_class_type_infoE _ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_get_globals_fast _ZSt9terminatev "
+                           "__cxa_throw __cxa_rethrow __gxx_personality_v0 __cxa_pure_virtual",
+    "capture/interpose_assert.c": "abort dlsym fprintf snprintf stderr",
     "capture/messages.c": "dl_iterate_phdr swift_getFatalErrorMessageBuffer",
     "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
     "capture/install.c": "sigdelset sigfillset",

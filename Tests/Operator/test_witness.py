@@ -169,7 +169,7 @@ class Systemd(OperatorCase):
 class Verdicts(OperatorCase):
     def test_ends(self):
         for action, status, words in [(("exit", 0), 0, "clean; run 1"), (("exit", 3), EXIT, "exit with status 3; run 1"),
-                                      (("raise", 11), CRASH, "crash SIGSEGV signal.self; run 1"), (("raise", 9), UNKNOWN, "unknown; run 1"),
+                                      (("raise", 11), CRASH, "crash: SIGSEGV sent by the program itself in "), (("raise", 9), UNKNOWN, "unknown; run 1"),
                                       (("raise", 15), 0, "terminated SIGTERM; run 1")]:
             with self.subTest(action=action):
                 self.victim(*action)

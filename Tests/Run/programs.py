@@ -41,12 +41,12 @@ def field(process, name):
 
 
 def children(process):
-    """The children of a process, without the listener."""
+    """The children of a process, without those of the tool for itself."""
     try:
         numbers = pathlib.Path("/proc/%d/task/%d/children" % (process, process)).read_text().split()
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return [int(number) for number in numbers if field(int(number), "Name") != "lg-listener"]
+    return [int(number) for number in numbers if field(int(number), "Name") not in ("lg-listener", "lg-stderr")]
 
 
 def state(process):
@@ -78,7 +78,8 @@ class Run:
 
     def program(self):
         """The process of the program, once it is there."""
-        return wait_until(lambda: children(self.pid), "the program starts")[0]
+        # until then a child has the name of the tool
+        return wait_until(lambda: [child for child in children(self.pid) if field(child, "Name") != "launchguard"], "the program starts")[0]
 
     def end(self, data=None):
         """The status as of Popen, standard output and standard error."""

@@ -117,7 +117,8 @@ class Sent(UnderRun):
         run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), self.options.probe, "signals"], stdin=-1)
         self.assertEqual(line(run.process.stdout), b"ready\n")
         tool = wait_until(lambda: children(run.pid), "the tool starts")[0]
-        wait_until(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (tool, tool)).read_text().split()) == 2, "the listener starts")
+        wait_until(lambda: any(field(int(child), "Name") == "lg-listener" for child in
+                               pathlib.Path("/proc/%d/task/%d/children" % (tool, tool)).read_text().split()), "the listener starts")
         run.process.stdin.close()
         lines = {line(run.process.stdout), line(run.process.stdout)}
         self.assertEqual(lines, {b"once\n", b"signal 15\n"})

@@ -72,7 +72,7 @@ static void write_field(const struct lg__field *field)
 }
 
 static const struct lg__kind kinds[] = {
-#define KIND(identifier, value, name, sentence) { name, sentence },
+#define KIND(identifier, value, name, what, sentence) { name, sentence },
     LG_CRASH_TABLE(KIND)
 #undef KIND
     { NULL, NULL },

@@ -312,10 +312,14 @@ LG_API lg_status lg_reader_system(lg_reader *reader, lg_system_info *ret_system)
  */
 LG_API lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_context *ret_context);
 
-/** The last bytes of standard error, where the session kept them (lg_options.keep_stderr).
+/** Most bytes of standard error that a run file has. */
+#define LG_STDERR_MAX 16320
+
+/** The last bytes of standard error, where the session kept them (lg_options.keep_stderr), or its
+ *  parent did (lg_witness_stderr()).
  *
- *  @param buffer     at least 4032 bytes.
- *  @param ret_size   bytes, at most 4032.
+ *  @param buffer     at least LG_STDERR_MAX bytes.
+ *  @param ret_size   bytes, at most LG_STDERR_MAX.
  *  @param ret_total  bytes written in all.
  *  @return LG_OK; LG_ERR_NOT_FOUND: the session did not keep them; LG_ERR_DAMAGED; LG_ERR_STATE.
  *

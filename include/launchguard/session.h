@@ -116,7 +116,7 @@ typedef struct lg_options {
     /** LG_LEAVE_OUT_*: parts that the crash record leaves out. 0 = none. */
     uint32_t leave_out;
 
-    /** 1: keep the last 4032 bytes of standard error in the run file. File descriptor 2 becomes a
+    /** 1: keep the last 16320 bytes of standard error in the run file. File descriptor 2 becomes a
      *  pipe, and a thread copies its contents to the former target of the descriptor. A child that
      *  outlives this process and still writes to the pipe gets SIGPIPE, and so does a program that
      *  replaces this one by exec() without a fork. */
@@ -336,6 +336,25 @@ LG_API lg_status lg_crash_note(lg_session *session, const char *type);
  *  Durable: survives the process at once. It decides how the run ended.
  */
 LG_API lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status);
+
+/** Store what a process said on standard error, as the parent that kept it knows it: after the end
+ *  of the process, and before lg_witness().
+ *
+ *  @param state_directory  the directory of the process, not of the application; borrowed.
+ *  @param pid              the process.
+ *  @param bytes            the last bytes; borrowed. Of more than 16320 the last ones are stored.
+ *  @param size             their number.
+ *  @param total            bytes in all, at least `size`.
+ *  @return LG_OK; LG_ERR_ALREADY: the run has them; LG_ERR_NOT_FOUND: no run of the process, or its
+ *          file has no room for them; LG_ERR_STATE: the process lives; LG_ERR_DAMAGED;
+ *          LG_ERR_NEWER; LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER, as of
+ *          lg_witness(); LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux;
+ *          LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: survives the process at once; a power cut after the kernel's write-back.
+ */
+LG_API lg_status lg_witness_stderr(const char *state_directory, int32_t pid, const char *bytes, size_t size, uint64_t total);
 
 /** The state directory that lg_start() uses when options.state_directory is NULL: the folder of
  *  this application in it, if the directory belongs to another one.

@@ -49,7 +49,7 @@ void lg__capture_set_program_chance(lg__first_chance function);
 
 /* The calling thread is about to crash on purpose: the record of that crash has this text among its
  * messages. Copied, at most 255 bytes. Handler. */
-void lg__capture_say(const char *text);
+void lg__capture_say(lg_message_source source, const char *text);
 
 /* Install the handlers, unless `none` is set. false with errno: the signals could not be taken. */
 bool lg__capture_start(const struct lg__capture_options *options);

@@ -90,20 +90,36 @@ void lg__files_forget(void);
 /* After the record: take a reserve again, in case the process lives on. */
 void lg__files_restore(void);
 
-/* ---- messages.c, exception.c: at start ---- */
+/* ---- messages.c, exception.c, symtab.c: at start ---- */
 
 void lg__messages_prepare(void);
 void lg__exception_prepare(void);
+void lg__symtab_prepare(void);
 
-/* The C++ exception with which the calling thread terminates; NULL: none. */
+/* ---- symtab.c: handler ---- */
+
+#define LG__SYMTAB_NAMES_MAX 9u
+/* Addresses and sizes of symbols of the executable, by the table in its file; 0: not there. */
+void lg__symtab_find(const char *const *names, unsigned count, uint64_t *ret_at, uint64_t *ret_size);
+
+/* ---- exception.c: handler ---- */
+
+/* A C++ exception: addresses. */
 struct lg__exception {
-    const char *type; /* mangled; NULL: terminated without an exception */
-    bool has_what;
+    uint64_t object, type;
+    uint64_t name; /* of the type, mangled; 0: terminated without an exception */
     bool pure_virtual;
-    char what[2048];
 };
-const struct lg__exception *lg__exception_pending(void);
-void lg__exception_forget(void);
+/* The exception with which the crashed thread terminates; false: it does not. The runtime is one
+ * that a module exports, or one in the executable's own table. */
+bool lg__exception_find(bool exported, struct lg__exception *ret_exception);
+/* Its cause, where it is a std::nested_exception. */
+bool lg__exception_cause(struct lg__exception *exception);
+/* Its text where its type is a number, a string, or a pointer to one, without a call; 0: none. */
+#define LG__NUMBER_BYTES 24u
+uint64_t lg__exception_value(const struct lg__exception *exception, char number[LG__NUMBER_BYTES]);
+/* Its what(), which is code of the program; 0: it has none. */
+uint64_t lg__exception_what(const struct lg__exception *exception);
 
 /* ---- thread.c: one thread in its slot ---- */
 

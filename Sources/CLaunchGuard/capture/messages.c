@@ -7,7 +7,7 @@
 #include "store/crc32c.h"
 
 /* Longest text of lg__capture_say(), with its NUL. */
-#define SAID_BYTES 256
+#define SAID_BYTES 1024
 /* More threads than abort at once. */
 #define TEXTS_MAX 64u
 
@@ -34,7 +34,7 @@ static int find_in_libc(struct dl_phdr_info *info, size_t size, void *argument)
     if (name.size < sizeof libc - 1 || memcmp(name.text + name.size - (sizeof libc - 1), libc, sizeof libc - 1) != 0)
         return 0;
     if (lg__image_describe(&room, (uint64_t)(uintptr_t)info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, lg__memory_copy, &module))
-        abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, "__abort_msg", lg__memory_copy);
+        abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, "__abort_msg", lg__memory_copy, NULL);
     return 1;
 }
 
@@ -43,6 +43,22 @@ void lg__messages_prepare(void)
     dl_iterate_phdr(find_in_libc, NULL);
     swift_message = lg__memory_has_code((void (*)(void))swift_getFatalErrorMessageBuffer) ? swift_getFatalErrorMessageBuffer() : NULL;
     lg__exception_prepare();
+    lg__symtab_prepare();
+}
+
+/* ---- runtimes that came later, or are linked statically ---- */
+
+enum { ABORT_MESSAGE, SWIFT_MESSAGE, GLIB_MESSAGE, PLACES };
+static const char *const place_names[PLACES] = { "__abort_msg", "swift_getFatalErrorMessageBuffer", "__glib_assert_msg" };
+
+/* Of the modules that export it, the first. */
+static uint64_t exported(const char *name)
+{
+    const struct lg__module_range *module;
+    uint64_t found = 0;
+    for (uint32_t i = 0; !found && (module = lg__loader_module(i)); i++)
+        found = lg__image_symbol(module, name, lg__memory_read, NULL);
+    return found;
 }
 
 /* ---- the kind of crash that a text names ---- */
@@ -108,21 +124,23 @@ static const struct known_text swift_trap_texts[] = {
 };
 #define KIND_OF(message, table) kind_of((message)->text, (message)->size, table, sizeof table / sizeof table[0])
 
-/* ---- what a guard says before it ends the program ---- */
+/* ---- what a guard or a function that we stand in for says before it ends the program ---- */
 
 /* The message of the first thread that says something. That thread is the only writer, and its own
  * crash the only reader. */
 static struct {
     _Atomic int32_t tid; /* 0: nobody */
+    lg_message_source source;
     char text[SAID_BYTES];
 } said_before LG__SMALL;
 
-void lg__capture_say(const char *text)
+void lg__capture_say(lg_message_source source, const char *text)
 {
     const int32_t mine = lg__os_tid();
     int32_t is = 0;
     if (!atomic_compare_exchange_strong(&said_before.tid, &is, mine) && is != mine)
         return;
+    said_before.source = source;
     size_t size = 0;
     for (; size < sizeof said_before.text - 1 && text[size]; size++)
         said_before.text[size] = text[size];
@@ -190,57 +208,217 @@ static struct said add_current(lg_message_source source, const void *pointer, si
     return said;
 }
 
-static void add_guard(int32_t tid)
+static void add_said(int32_t tid)
 {
     if (atomic_load(&said_before.tid) != tid)
         return;
-    add(LG_MESSAGE_GUARD, (uint64_t)(uintptr_t)said_before.text);
+    add(said_before.source, (uint64_t)(uintptr_t)said_before.text);
+    if (said_before.source == LG_MESSAGE_LIBC)
+        messages_block->kind = LG_CRASH_ABORT_ASSERT;
     atomic_store(&said_before.tid, 0); /* a survived crash leaves nothing for the next one */
 }
 
-static void add_libc(uint32_t kind)
+static void add_libc(uint32_t kind, const void *pointer)
 {
     /* unsigned size; char text[] */
-    struct said said = add_current(LG_MESSAGE_LIBC, abort_message, sizeof(unsigned));
+    struct said said = add_current(LG_MESSAGE_LIBC, pointer, sizeof(unsigned));
     if (said.size && kind == LG_CRASH_ABORT)
         messages_block->kind = KIND_OF(&said, libc_texts);
 }
 
-static void add_swift(uint32_t kind)
+static void add_swift(uint32_t kind, const void *pointer)
 {
-    struct said said = add_current(LG_MESSAGE_SWIFT, swift_message, 0);
+    struct said said = add_current(LG_MESSAGE_SWIFT, pointer, 0);
     if (said.size && kind == LG_CRASH_ABORT)
         messages_block->kind = KIND_OF(&said, swift_abort_texts);
     else if (said.size && is_trap(kind))
         messages_block->kind = KIND_OF(&said, swift_trap_texts);
 }
 
-static void add_exception(uint32_t kind)
+/* ---- overlapping accesses ---- */
+
+/* What the runtime tells a debugger (swift/Runtime/Debug.h, RuntimeErrorDetails): it lies in the
+ * frame of the function that found the conflict, and begins with a version and the type of the
+ * error. The other access is that of its one other thread. */
+struct access_details {
+    uint64_t version, type, current, skip, address, thread_count, threads;
+};
+struct access_thread {
+    uint64_t description, id, frame_count, frames;
+};
+
+#define ACCESS_WORDS 1024u
+
+static bool find_accesses(struct access_details *ret_details, struct access_thread *ret_other, uint64_t *ret_pc)
 {
-    const struct lg__exception *exception = lg__exception_pending();
-    if (!exception)
+    static const char type[] = "exclusivity-violation";
+    const struct lg__crash_header *header = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_HEADER);
+    const uint64_t word = sizeof(uint64_t);
+    char text[sizeof type];
+    for (uint64_t at = header->sp; at < header->sp + ACCESS_WORDS * word; at += word) {
+        if (lg__memory_read(ret_details, at, sizeof *ret_details) != sizeof *ret_details)
+            return false;
+        if (ret_details->thread_count == 1 && lg__loader_find(ret_details->type) && lg__memory_read(text, ret_details->type, sizeof text) == sizeof text &&
+            memcmp(text, type, sizeof type) == 0)
+            return lg__memory_read(ret_other, ret_details->threads, sizeof *ret_other) == sizeof *ret_other && ret_other->frame_count &&
+                   lg__memory_word(ret_other->frames, ret_pc);
+    }
+    return false;
+}
+
+/* Append to the text of the last message. */
+static void append(const char *text, size_t size)
+{
+    struct lg__message *last = &messages_block->messages[messages_block->count - 1];
+    if (size > sizeof messages_block->text - messages_block->text_size)
         return;
-    if (exception->type)
-        add(LG_MESSAGE_CPP_TYPE, (uint64_t)(uintptr_t)exception->type);
-    if (exception->has_what)
-        add(LG_MESSAGE_CPP_WHAT, (uint64_t)(uintptr_t)exception->what);
+    memcpy(messages_block->text + messages_block->text_size, text, size);
+    messages_block->text_size += (uint32_t)size;
+    last->size += (uint32_t)size;
+}
+
+static void append_address(uint64_t address)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[18] = "0x";
+    for (unsigned i = 0; i < 16; i++)
+        text[2 + i] = digits[address >> (60 - 4 * i) & 15];
+    append(text, sizeof text);
+}
+
+/* The runtime writes the place after its description. */
+static size_t without_place(const char *description, size_t size)
+{
+    static const char place[] = " started at";
+    const size_t length = sizeof place - 1;
+    return size >= length && memcmp(description + size - length, place, length) == 0 ? size - length : size;
+}
+
+/* "Current access (a read); Previous access (a modification) started at 0x…" */
+static void add_accesses(void)
+{
+    struct access_details details;
+    struct access_thread other;
+    uint64_t pc;
+    char description[64];
+    if (!find_accesses(&details, &other, &pc) || !add(LG_MESSAGE_SWIFT, details.current).size)
+        return;
+    const size_t read = lg__memory_read(description, other.description, sizeof description);
+    const char *end = memchr(description, 0, read);
+    if (!end)
+        return;
+    struct lg__message *last = &messages_block->messages[messages_block->count - 1];
+    const size_t current = without_place(messages_block->text + last->offset, last->size);
+    messages_block->text_size -= last->size - (uint32_t)current;
+    last->size = (uint32_t)current;
+    append("; ", 2);
+    append(description, without_place(description, (size_t)(end - description)));
+    append(" started at ", 12);
+    append_address(pc);
+}
+
+/* The runtime's function for the address of its pointer, where the runtime is none of the start. */
+static const void *swift_pointer(uint64_t function)
+{
+    typedef const void *(*buffer_function)(void);
+    return lg__loader_has_code(function) ? ((buffer_function)(uintptr_t)function)() : NULL;
+}
+
+static void add_glib(uint32_t kind, uint64_t pointer)
+{
+    if (add_current(LG_MESSAGE_GLIB, (const void *)(uintptr_t)pointer, 0).size && kind == LG_CRASH_ABORT)
+        messages_block->kind = LG_CRASH_ABORT_ASSERT;
+}
+
+static void commit(void)
+{
+    lg__run_commit(&lg__fixed.options.run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages_block->text_size);
+}
+
+#define CAUSES_MAX 3u
+
+static void put_exceptions(const struct lg__exception *exceptions, const uint64_t *said, uint32_t count)
+{
+    char number[LG__NUMBER_BYTES];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t text = said && said[i] ? said[i] : lg__exception_value(&exceptions[i], number);
+        add(LG_MESSAGE_CPP_TYPE, exceptions[i].name);
+        if (text)
+            add(LG_MESSAGE_CPP_WHAT, text);
+    }
+}
+
+static void add_exceptions(uint32_t kind, bool is_exported)
+{
+    struct lg__exception exceptions[CAUSES_MAX], *const first = &exceptions[0];
+    uint64_t said[CAUSES_MAX];
+    uint32_t count = 1;
+    if (!lg__exception_find(is_exported, first))
+        return;
     if (kind == LG_CRASH_ABORT)
-        messages_block->kind = exception->type           ? LG_CRASH_ABORT_CPP_EXCEPTION
-                               : exception->pure_virtual ? LG_CRASH_ABORT_PURE_VIRTUAL
-                                                         : LG_CRASH_ABORT_CPP_TERMINATE;
-    lg__exception_forget(); /* a survived crash leaves no exception for the next one */
+        messages_block->kind = first->name           ? LG_CRASH_ABORT_CPP_EXCEPTION
+                               : first->pure_virtual ? LG_CRASH_ABORT_PURE_VIRTUAL
+                                                     : LG_CRASH_ABORT_CPP_TERMINATE;
+    for (; first->name && count < CAUSES_MAX; count++) {
+        exceptions[count] = exceptions[count - 1];
+        if (!lg__exception_cause(&exceptions[count]))
+            break;
+    }
+    if (!first->name)
+        return;
+    const uint32_t messages = messages_block->count, text_size = messages_block->text_size;
+    put_exceptions(exceptions, NULL, count);
+    /* what() is code of the program: all that needs no call is in the record before. */
+    commit();
+    LG_FAULT_POINT("messages: before what");
+    for (uint32_t i = 0; i < count; i++)
+        said[i] = lg__exception_what(&exceptions[i]);
+    lg__run_uncommit_stage(&lg__fixed.options.run, 0, LG_STAGE_MESSAGES);
+    messages_block->count = messages;
+    messages_block->text_size = text_size;
+    put_exceptions(exceptions, said, count);
+}
+
+static void name_division(void)
+{
+    const struct lg__run *run = &lg__fixed.options.run;
+    const struct lg__crash_context *context = lg__run_stage(run, 0, LG_STAGE_CONTEXT);
+    if (lg__run_is_committed(run, 0, LG_STAGE_CONTEXT) && lg__arch_divides_by_other_than_zero(context->registers, lg__memory_read))
+        messages_block->kind = LG_CRASH_INT_OVERFLOW;
+}
+
+/* The symbol table of the executable is large: it is read where the program ended itself and
+ * nothing says why. */
+static void add_static(uint32_t kind)
+{
+    uint64_t at[PLACES], size[PLACES];
+    lg__symtab_find(place_names, PLACES, at, size);
+    add_libc(kind, (const void *)(uintptr_t)at[ABORT_MESSAGE]);
+    add_swift(kind, swift_pointer(at[SWIFT_MESSAGE]));
+    add_glib(kind, at[GLIB_MESSAGE]);
+    if (!messages_block->count)
+        add_exceptions(kind, false);
 }
 
 void lg__messages_stage(void)
 {
-    const struct lg__run *run = &lg__fixed.options.run;
-    const struct lg__crash_header *header = lg__run_stage(run, 0, LG_STAGE_HEADER);
-    uint32_t kind = header->kind;
-    messages_block = lg__run_stage(run, 0, LG_STAGE_MESSAGES);
+    const struct lg__crash_header *header = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_HEADER);
+    const uint32_t kind = header->kind;
+    const bool is_own = kind == LG_CRASH_ABORT || is_trap(kind);
+    messages_block = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_MESSAGES);
     memset(messages_block, 0, offsetof(struct lg__crash_messages, text));
-    add_guard(header->tid);
-    add_libc(kind);
-    add_swift(kind);
-    add_exception(kind);
-    lg__run_commit(run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages_block->text_size);
+    if (kind == LG_CRASH_INT_DIVIDE)
+        name_division();
+    add_said(header->tid);
+    add_libc(kind, abort_message);
+    add_swift(kind, swift_message || !is_own ? swift_message : swift_pointer(exported(place_names[SWIFT_MESSAGE])));
+    if (messages_block->kind == LG_CRASH_ABORT_SWIFT_EXCLUSIVITY)
+        add_accesses();
+    if (is_own && !messages_block->count)
+        add_glib(kind, exported(place_names[GLIB_MESSAGE]));
+    if (is_own && !messages_block->count)
+        add_exceptions(kind, true);
+    if (is_own && !messages_block->count && !messages_block->kind)
+        add_static(kind);
+    commit();
 }

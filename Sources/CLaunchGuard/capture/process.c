@@ -140,6 +140,9 @@ static void read_status(void)
         to[LG_RESOURCE_VIRTUAL] = kilobytes * 1024;
     if (lg__os_number(lg__os_text_after(text, "VmRSS"), 10, &kilobytes))
         to[LG_RESOURCE_RESIDENT] = kilobytes * 1024;
+    /* The kernel counts the peak more rarely. */
+    if (to[LG_RESOURCE_RESIDENT] != UINT64_MAX && to[LG_RESOURCE_RESIDENT_PEAK] != UINT64_MAX && to[LG_RESOURCE_RESIDENT_PEAK] < to[LG_RESOURCE_RESIDENT])
+        to[LG_RESOURCE_RESIDENT_PEAK] = to[LG_RESOURCE_RESIDENT];
 }
 
 static void read_figures(void)

@@ -297,6 +297,12 @@ void lg__arch_go_on_at(void *ucontext, uint64_t pc)
     ((ucontext_t *)ucontext)->uc_mcontext.pc = pc;
 }
 
+bool lg__arch_divides_by_other_than_zero(const uint64_t registers[LG__REGISTERS_MAX], size_t (*read)(void *to, uint64_t from, size_t size))
+{
+    (void)registers, (void)read;
+    return false; /* a division raises no signal */
+}
+
 const char lg__arch_counter_source[] = "arch_sys_counter";
 
 uint64_t lg__arch_counter_hz(void)

@@ -4,6 +4,7 @@
 #include "os/os.h"
 
 #include <errno.h>
+#include <string.h>
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 #else /* of the libc's that do not ask the CPU */
@@ -327,6 +328,80 @@ bool lg__arch_jumps_at(const uint8_t code[LG__ARCH_STUB_BYTES], uint64_t address
         return false;
     *ret_callee = operand(at, rex, address + (uint64_t)(at - code) + indirect_call_bytes(at), registers, registers[SP_COLUMN]);
     return true;
+}
+
+/* ---- a division (Intel SDM volume 2, DIV and IDIV; 2.1.5 for the operand) ---- */
+
+#define DIVISION_BYTES 15u /* of the longest instruction */
+/* of the operand */
+#define NO_BASE 5u
+#define HAS_INDEX 4u
+#define NO_INDEX 4u
+
+/* DWARF numbers of the first eight registers, by the numbers of the CPU. */
+static uint64_t value_of(const uint64_t registers[LG__REGISTERS_MAX], unsigned number)
+{
+    static const uint8_t numbers[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
+    return registers[number < 8 ? numbers[number] : number];
+}
+
+static int64_t signed_at(const uint8_t *bytes, unsigned size)
+{
+    int32_t value = 0;
+    memcpy(&value, bytes, size);
+    return size == 1 ? (int8_t)value : value;
+}
+
+/* Address of the operand after its ModRM byte at `at`; false: the instruction is longer than it can
+ * be. */
+static bool operand_address(const uint64_t registers[LG__REGISTERS_MAX], const uint8_t *code, unsigned at, unsigned rex, uint64_t *ret_address)
+{
+    const unsigned mode = code[at] >> 6, rm = code[at] & 7u;
+    unsigned next = at + 1, base = rm | (rex & 1u) << 3;
+    bool is_based = true;
+    uint64_t address = 0;
+    if (rm == HAS_INDEX) {
+        const uint8_t sib = code[next++];
+        const unsigned index = (sib >> 3 & 7u) | (rex & 2u) << 2;
+        base = (sib & 7u) | (rex & 1u) << 3;
+        is_based = mode != 0 || (sib & 7u) != NO_BASE;
+        if (index != NO_INDEX)
+            address = value_of(registers, index) << (sib >> 6);
+    } else if (mode == 0 && rm == NO_BASE) {
+        *ret_address = registers[lg__arch_pc] + next + 4 + (uint64_t)signed_at(code + next, 4);
+        return true;
+    }
+    if (is_based)
+        address += value_of(registers, base);
+    const unsigned size = mode == 1 ? 1 : mode == 2 || !is_based ? 4 : 0;
+    *ret_address = address + (size ? (uint64_t)signed_at(code + next, size) : 0);
+    return next + size <= DIVISION_BYTES;
+}
+
+bool lg__arch_divides_by_other_than_zero(const uint64_t registers[LG__REGISTERS_MAX], size_t (*read)(void *to, uint64_t from, size_t size))
+{
+    uint8_t code[DIVISION_BYTES + 8] = { 0 };
+    unsigned at = 0, rex = 0, size = 4;
+    uint64_t value = 0, address;
+    read(code, registers[lg__arch_pc], DIVISION_BYTES);
+    if (code[at] == 0x66) {
+        size = 2;
+        at++;
+    }
+    if ((code[at] & 0xf0) == 0x40)
+        rex = code[at++] & 0xfu;
+    if ((code[at] != 0xf6 && code[at] != 0xf7) || (code[at + 1] & 0x30) != 0x30)
+        return false;
+    size = code[at] == 0xf6 ? 1 : rex & 8 ? 8 : size;
+    at++;
+    if (code[at] >> 6 == 3) {
+        const unsigned number = (code[at] & 7u) | (rex & 1u) << 3;
+        /* ah, ch, dh and bh */
+        value = size == 1 && at == 1 && number >= 4 ? value_of(registers, number - 4) >> 8 : value_of(registers, number);
+    } else if (!operand_address(registers, code, at, rex, &address) || read(&value, address, size) != size) {
+        return false;
+    }
+    return size == 8 ? value != 0 : (value & ((UINT64_C(1) << 8 * size) - 1)) != 0;
 }
 
 /* The registers that a function preserves (System V ABI for AMD64, figure 3.4), sp and the return

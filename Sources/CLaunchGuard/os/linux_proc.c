@@ -30,6 +30,11 @@ int lg__os_open(int directory, const char *path)
     return (int)lg__os_call(SYS_openat, directory < 0 ? AT_FDCWD : directory, (long)(uintptr_t)path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0, 0, 0);
 }
 
+long lg__os_read_at(int file, void *to, size_t size, uint64_t at)
+{
+    return lg__os_call(SYS_pread64, file, (long)(uintptr_t)to, (long)size, (long)at, 0, 0);
+}
+
 long lg__os_read(int file, void *to, size_t size)
 {
     return lg__os_call(SYS_read, file, (long)(uintptr_t)to, (long)size, 0, 0, 0);

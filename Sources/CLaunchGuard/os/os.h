@@ -177,6 +177,8 @@ bool lg__os_first_thread_status(int *ret_status);
 int lg__os_open(int directory, const char *path);
 /* Bytes read, 0 at the end, −errno. Handler. */
 long lg__os_read(int file, void *to, size_t size);
+/* The same from a place in the file. */
+long lg__os_read_at(int file, void *to, size_t size, uint64_t at);
 void lg__os_close(int file);
 /* Bytes that wait in a pipe; 0 for any failure. Handler. */
 int lg__os_bytes_waiting(int file);
@@ -445,6 +447,9 @@ static inline bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTE
 #define LG__ARCH_STUB_BYTES 24u
 bool lg__arch_jumps_at(const uint8_t code[LG__ARCH_STUB_BYTES], uint64_t address, const uint64_t registers[LG__REGISTERS_MAX],
                        struct lg__arch_callee *ret_callee);
+/* Whether the instruction at pc is a division of integers by a value other than 0: its result does
+ * not fit. `read` copies memory, and returns the number of bytes that it could copy. */
+bool lg__arch_divides_by_other_than_zero(const uint64_t registers[LG__REGISTERS_MAX], size_t (*read)(void *to, uint64_t from, size_t size));
 
 /* Copy. Returns how many bytes are left: 0, unless a handler let the copy go on at
  * lg__arch_copy_left. The places do not overlap. `site` is for the handler. */

@@ -91,18 +91,23 @@ lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *ret_size,
         return LG_ERR_ARGUMENT;
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
+    struct lg__section section;
     if (!lg__reader_has_section(reader, LG__SECTION_TAIL))
         return LG_ERR_NOT_FOUND; /* there was no space for it */
+    if (!lg__reader_section(reader, LG__SECTION_TAIL, &section) || section.size <= offsetof(struct lg__tail, bytes))
+        return LG_ERR_DAMAGED;
+    /* The tail of another version may be shorter. */
+    const size_t whole = section.size < sizeof tail ? (size_t)section.size : sizeof tail, room = whole - offsetof(struct lg__tail, bytes);
     /* The total before the bytes and the total after them: a living process writes. */
     uint64_t total, begun;
-    if (!lg__reader_block(reader, LG__SECTION_TAIL, 0, &total, sizeof total) || !lg__reader_block(reader, LG__SECTION_TAIL, 0, &tail, sizeof tail) ||
+    if (!lg__reader_block(reader, LG__SECTION_TAIL, 0, &total, sizeof total) || !lg__reader_block(reader, LG__SECTION_TAIL, 0, &tail, whole) ||
         !lg__reader_block(reader, LG__SECTION_TAIL, offsetof(struct lg__tail, begun), &begun, sizeof begun))
         return LG_ERR_DAMAGED;
     if (total == 0)
         return LG_ERR_NOT_FOUND;
-    const uint64_t end = begun > total && begun - total < LG__TAIL_BYTES ? begun : total, oldest = end < LG__TAIL_BYTES ? 0 : end - LG__TAIL_BYTES;
-    const size_t size = (size_t)(total - oldest), first = (size_t)(oldest % LG__TAIL_BYTES);
-    const size_t straight = size < LG__TAIL_BYTES - first ? size : LG__TAIL_BYTES - first;
+    const uint64_t end = begun > total && begun - total < room ? begun : total, oldest = end < room ? 0 : end - room;
+    const size_t size = (size_t)(total - oldest), first = (size_t)(oldest % room);
+    const size_t straight = size < room - first ? size : room - first;
     memcpy(buffer, tail.bytes + first, straight);
     memcpy(buffer + straight, tail.bytes, size - straight);
     *ret_size = size;

@@ -26,6 +26,13 @@ static void kind(struct lg__report *report, const void *of)
     lg__values_kind(report, ((const lg_crash_info *)of)->kind);
 }
 
+static void what(struct lg__report *report, const void *of)
+{
+    const char *words = lg__values_what(((const lg_crash_info *)of)->kind);
+    if (words[0])
+        lg__json_string(&report->json, words);
+}
+
 static void address(struct lg__report *report, const void *of)
 {
     const lg_crash_info *crash = of;
@@ -156,9 +163,9 @@ static void disagreement(struct lg__report *report, const void *of)
 
 static const char *const sources[] = {
     [LG_MESSAGE_LIBC] = "libc", [LG_MESSAGE_SWIFT] = "swift", [LG_MESSAGE_CPP_TYPE] = "cpp-type", [LG_MESSAGE_CPP_WHAT] = "cpp-what",
-    [LG_MESSAGE_GUARD] = "guard",
+    [LG_MESSAGE_GUARD] = "guard", [LG_MESSAGE_STDERR] = "stderr", [LG_MESSAGE_GLIB] = "glib",
 };
-const struct lg__names lg__names_source = { "message-source", LG__SENTENCE("Who said it."), sources, LG_MESSAGE_GUARD + 1, NULL };
+const struct lg__names lg__names_source = { "message-source", LG__SENTENCE("Who said it."), sources, LG_MESSAGE_GLIB + 1, NULL };
 
 static void message_text(struct lg__report *report, const void *of)
 {
@@ -171,6 +178,7 @@ static const struct lg__field message_fields[] = {
     VALUE("text", message_text, "string", "", "The text as it was said; bytes that are no UTF-8 became U+FFFD."),
     FIELD(BOOL, "isCut", cut, "", "Whether there was more than the record had room for."),
     ADDED("demangled", "string", "The C++ type as a person writes it, where the text is its mangled name."),
+    ADDED("earlierAccess", "frame", "Where the earlier one of two overlapping accesses of Swift began."),
     LAST,
 };
 const struct lg__shape lg__shape_message = { "message", LG__SENTENCE("A text from before the end."), message_fields };
@@ -185,6 +193,16 @@ static void messages(struct lg__report *report, const void *of)
     lg_message *message = malloc(sizeof *message);
     if (message)
         lg__items_write(report, &items, of, 64, message);
+    free(message);
+}
+
+void lg__report_last_words(struct lg__report *report, const void *of)
+{
+    lg_message *message = malloc(sizeof *message);
+    (void)of;
+    /* what cannot be read of it is a problem of standard error itself */
+    if (message && lg_reader_last_words(report->reader, message) == LG_OK)
+        lg__table_object(report, &lg__shape_message, message);
     free(message);
 }
 
@@ -261,6 +279,7 @@ static const struct lg__field crash_fields[] = {
     FIELD(SIGNED, "code", code, "", "The si_code."),
     MAY_BE("codeName", code_name, "string", "", "Its name, where it has one."),
     VALUE("kind", kind, "crash-kind", "", "Kind of the crash."),
+    MAY_BE("what", what, "string", "", "What happened, as a noun: the kind in words; left out: the signal says it."),
     ADDED("reason", "crash-reason", "A finer kind."),
     MAY_BE("messages", surrounding_messages, "[message]", "", "The messages of libc, of the Swift runtime or of a C++ exception."),
     ADDED("message", "string", "The reason for a trap in the words of the Swift compiler, by the symbols, where there is no message."),

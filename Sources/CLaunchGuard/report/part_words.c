@@ -293,7 +293,7 @@ void lg__report_deadlines(struct lg__report *report, const void *of)
 /* ---- standard error ---- */
 
 struct last_words {
-    uint8_t bytes[4032];
+    uint8_t bytes[LG_STDERR_MAX];
     size_t size;
     uint64_t total;
 };

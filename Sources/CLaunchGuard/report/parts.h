@@ -90,6 +90,7 @@ void lg__report_breadcrumbs(struct lg__report *report, const void *of);
 void lg__report_heartbeats(struct lg__report *report, const void *of);
 void lg__report_deadlines(struct lg__report *report, const void *of);
 void lg__report_standard_error(struct lg__report *report, const void *of);
+void lg__report_last_words(struct lg__report *report, const void *of);
 
 /* ---- part_guards.c ---- */
 

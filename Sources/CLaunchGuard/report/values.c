@@ -80,6 +80,17 @@ void lg__values_kind(struct lg__report *report, lg_crash_kind kind)
     lg__json_string(&report->json, strcmp(name, "invalid") == 0 ? text : name);
 }
 
+const char *lg__values_what(lg_crash_kind kind)
+{
+    switch (kind) {
+#define WHAT(identifier, value, name, what, sentence) \
+    case identifier: return what;
+        LG_CRASH_TABLE(WHAT)
+#undef WHAT
+    }
+    return "";
+}
+
 /* ---- signals ---- */
 
 const char *lg__values_signal_name(int number, char buffer[LG__SIGNAL_NAME_BYTES])

@@ -11,6 +11,8 @@
 const char *lg__values_signal_name(int number, char buffer[LG__SIGNAL_NAME_BYTES]);
 /* "SEGV_MAPERR"; NULL: the code has no name. */
 const char *lg__values_code_name(int number, int code);
+/* What happened, as a noun; "": the signal says it. */
+const char *lg__values_what(lg_crash_kind kind);
 
 void lg__values_number(struct lg__report *report, uint64_t number);
 void lg__values_kind(struct lg__report *report, lg_crash_kind kind);

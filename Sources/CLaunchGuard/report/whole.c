@@ -27,6 +27,8 @@ static const struct lg__field run_fields[] = {
            "Stacks taken while the program lived: of the last hang, of the last job that was about to overrun its deadline, and of the first "
            "shortage of memory."),
     MAY_BE("guards", lg__report_guards, "guard-record", "", "What guards found; left out: the program did not start them."),
+    MAY_BE("lastWords", lg__report_last_words, "message", "",
+           "The reason that the program gave on standard error before it ended by its own will; left out: it is not known, or a crash has a message."),
     MAY_BE("standardError", lg__report_standard_error, "standard-error", "", "The last bytes of standard error, where the program kept them."),
     MAY_BE("breadcrumbs", lg__report_breadcrumbs, "breadcrumbs", "", "The ring log."),
     VALUE("problems", lg__report_problems, "[problem]", "", "Parts that could not be read."),

@@ -49,7 +49,7 @@ static void say(lg_guard_class guard_class, const char *text)
 {
     char line[32 + LG_GUARD_TEXT_MAX + 1];
     lg__hook_words(line, sizeof line, "launchguard: guard %s: %s", lg_guard_class_name(guard_class), text);
-    lg__capture_say(line);
+    lg__capture_say(LG_MESSAGE_GUARD, line);
 }
 
 static void off_in_child(void)

@@ -1,7 +1,8 @@
-/* lg_witness(): a supervisor stores the wait status of a process that it has waited for.
+/* lg_witness(): a supervisor stores the wait status of a process that it has waited for, and
+ * lg_witness_stderr() what that process said.
  *
  * The files are those of another process: see foreign_file.h. A witness writes its three
- * fields and the word of the ledger for a clean end, nothing else. */
+ * fields, the word of the ledger for a clean end, and the tail of standard error, nothing else. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -70,30 +71,96 @@ static lg_status store_wait_status(const char *state_directory, int runs, const 
     return LG_OK;
 }
 
-lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
+/* Byte number n is at n modulo the size of the tail. */
+static bool store_bytes(const struct lg__foreign_file *file, uint64_t tail, const char *bytes, size_t size, uint64_t total)
 {
-    struct lg__witnessed_run found;
-    if (!state_directory || !*state_directory || pid <= 0 || (!WIFEXITED(wait_status) && !WIFSIGNALED(wait_status)))
-        return LG_ERR_ARGUMENT;
+    const uint64_t first = (total - size) % LG__TAIL_BYTES, to = tail + offsetof(struct lg__tail, bytes);
+    const size_t straight = size < LG__TAIL_BYTES - first ? size : (size_t)(LG__TAIL_BYTES - first);
+    return lg__foreign_file_write(file, to + first, bytes, straight) && lg__foreign_file_write(file, to, bytes + straight, size - straight);
+}
+
+static lg_status store_stderr(const struct lg__foreign_file *file, const char *bytes, size_t size, uint64_t total)
+{
+    struct lg__header header;
+    uint64_t before = 0;
+    lg_status status = lg__foreign_file_header(file, LG__MAGIC_RUN, LG__RUN_MAJOR, &header);
+    if (status != LG_OK)
+        return status;
+    const struct lg__section *tail = lg__foreign_file_section(file, &header, LG__SECTION_TAIL, sizeof(struct lg__tail));
+    if (!tail)
+        return LG_ERR_NOT_FOUND;
+    if (!lg__foreign_file_read(file, tail->offset, &before, sizeof before))
+        return LG_ERR_DAMAGED;
+    if (before)
+        return LG_ERR_ALREADY;
+    const bool stored = store_bytes(file, tail->offset, bytes, size, total) &&
+                        lg__foreign_file_write(file, tail->offset + offsetof(struct lg__tail, begun), &total, sizeof total) &&
+                        lg__foreign_file_write(file, tail->offset, &total, sizeof total);
+    return stored ? LG_OK : LG_ERR_SYSTEM;
+}
+
+/* The run file of a process that has ended, under the lock of its folder. */
+struct opened {
     int runs;
-    lg_status status = lg__witnessed_run_folder(state_directory, &runs);
+    struct lg__witnessed_run found;
+    struct lg__run_words words;
+};
+
+static lg_status open_ended(const char *state_directory, int32_t pid, struct opened *ret_opened)
+{
+    struct opened *opened = ret_opened;
+    lg_status status = lg__witnessed_run_folder(state_directory, &opened->runs);
     if (status != LG_OK)
         return status;
     lg__crc32c_init();
-    status = lg__witnessed_run_find(runs, state_directory, pid, &found);
-    if (status == LG_OK && found.info.alive)
+    status = lg__witnessed_run_find(opened->runs, state_directory, pid, &opened->found);
+    if (status == LG_OK && opened->found.info.alive)
         status = LG_ERR_STATE;
-    struct lg__run_words words;
     /* The lock excludes a second witness, and the next start while it classifies the run. The lock
      * ends with the descriptor. */
-    if (status == LG_OK && !lg__map_flock(runs, LOCK_EX))
+    if (status == LG_OK && !lg__map_flock(opened->runs, LOCK_EX))
         status = LG_ERR_SYSTEM;
-    if (status == LG_OK && (status = lg__run_words_open(runs, found.name, found.info.uuid, &words)) == LG_OK) {
-        status = store_wait_status(state_directory, runs, &words, &found, wait_status);
-        lg__run_words_close(&words);
+    if (status == LG_OK)
+        status = lg__run_words_open(opened->runs, opened->found.name, opened->found.info.uuid, &opened->words);
+    if (status != LG_OK) {
+        int error = errno;
+        close(opened->runs);
+        errno = error;
     }
+    return status;
+}
+
+static lg_status close_ended(const struct opened *opened, lg_status status)
+{
     int error = errno;
-    close(runs);
+    lg__run_words_close(&opened->words);
+    close(opened->runs);
     errno = error;
     return status;
+}
+
+lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
+{
+    struct opened opened;
+    if (!state_directory || !*state_directory || pid <= 0 || (!WIFEXITED(wait_status) && !WIFSIGNALED(wait_status)))
+        return LG_ERR_ARGUMENT;
+    lg_status status = open_ended(state_directory, pid, &opened);
+    if (status != LG_OK)
+        return status;
+    return close_ended(&opened, store_wait_status(state_directory, opened.runs, &opened.words, &opened.found, wait_status));
+}
+
+lg_status lg_witness_stderr(const char *state_directory, int32_t pid, const char *bytes, size_t size, uint64_t total)
+{
+    struct opened opened;
+    if (!state_directory || !*state_directory || pid <= 0 || !bytes || !size || total < size)
+        return LG_ERR_ARGUMENT;
+    if (size > LG__TAIL_BYTES) {
+        bytes += size - LG__TAIL_BYTES;
+        size = LG__TAIL_BYTES;
+    }
+    lg_status status = open_ended(state_directory, pid, &opened);
+    if (status != LG_OK)
+        return status;
+    return close_ended(&opened, store_stderr(&opened.words.file, bytes, size, total));
 }

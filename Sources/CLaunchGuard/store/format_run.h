@@ -298,7 +298,7 @@ static_assert(sizeof(struct lg__module_table) == 32768, "FORMAT.md, modules");
 
 /* ---- Run file: the last bytes of standard error ---- */
 
-#define LG__TAIL_BYTES 4032
+#define LG__TAIL_BYTES 16320
 
 struct lg__tail { /* always current; no checksum */
     /* bytes ever written, stored after them; byte n is at n mod LG__TAIL_BYTES */
@@ -311,7 +311,7 @@ struct lg__tail { /* always current; no checksum */
 };
 static_assert(offsetof(struct lg__tail, begun) == 8, "FORMAT.md, tail");
 static_assert(offsetof(struct lg__tail, bytes) == 64, "FORMAT.md, tail");
-static_assert(sizeof(struct lg__tail) == 4096, "FORMAT.md, tail");
+static_assert(sizeof(struct lg__tail) == 16384, "FORMAT.md, tail");
 
 /* ---- Run file: annotations ---- */
 

@@ -79,7 +79,7 @@ const char *lg_launch_mode_name(lg_launch_mode mode)
 const char *lg_crash_kind_name(lg_crash_kind kind)
 {
     switch (kind) {
-#define NAME(identifier, value, name, sentence) \
+#define NAME(identifier, value, name, what, sentence) \
     case identifier: return name;
         LG_CRASH_TABLE(NAME)
 #undef NAME

@@ -169,14 +169,14 @@ uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read)
 
 /* Find a symbol by the hash table of DT_GNU_HASH. The loader has made addresses of the offsets in
  * `dynamic`. */
-uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read)
+uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read, uint64_t *ret_size)
 {
     struct {
         uint32_t buckets, first, bloom, shift;
     } head;
     const uint64_t table = lg__image_dynamic(module->dynamic, DT_GNU_HASH, read), symbols = lg__image_dynamic(module->dynamic, DT_SYMTAB, read),
                    names = lg__image_dynamic(module->dynamic, DT_STRTAB, read);
-    char found[32];
+    char found[LG__SYMBOL_BYTES];
     const size_t size = strlen(name) + 1;
     uint32_t hash = 5381, index, other = 0;
     for (const char *at = name; *at; at++)
@@ -191,8 +191,11 @@ uint64_t lg__image_symbol(const struct lg__module_range *module, const char *nam
         if (read(&other, chain + (uint64_t)(index - head.first) * sizeof other, sizeof other) != sizeof other)
             return 0;
         if ((other | 1) == (hash | 1) && read(&symbol, symbols + (uint64_t)index * sizeof symbol, sizeof symbol) == sizeof symbol &&
-            symbol.st_shndx != SHN_UNDEF && read(found, names + symbol.st_name, size) == size && memcmp(found, name, size) == 0)
+            symbol.st_shndx != SHN_UNDEF && read(found, names + symbol.st_name, size) == size && memcmp(found, name, size) == 0) {
+            if (ret_size)
+                *ret_size = symbol.st_size;
             return module->bias + symbol.st_value;
+        }
     }
     return 0;
 }

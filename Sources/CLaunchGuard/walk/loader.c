@@ -256,3 +256,17 @@ void lg__loader_write(bool urgent)
         lg__modules_write(work->in_use, work->found, work->found_count, urgent, lg__memory_read);
     work->unwritten = work->found_more = false;
 }
+
+bool lg__loader_has_code(uint64_t address)
+{
+    const struct lg__module_range *module = address ? lg__loader_find(address) : NULL;
+    return module && address >= module->code_start && address < module->code_end;
+}
+
+const struct lg__module_range *lg__loader_module(uint32_t index)
+{
+    const struct work *work = &works[lg__memory_walker];
+    const bool is_settled = work->settled == lg__memory_age[lg__memory_walker] && work->in_use;
+    const struct lg__modules *table = is_settled ? work->in_use : lg__modules_published();
+    return table && index < table->count ? &table->modules[index] : NULL;
+}

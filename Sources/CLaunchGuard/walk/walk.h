@@ -147,8 +147,9 @@ struct lg__image_name {
 void lg__image_name(struct lg__image_name *ret_name, uint64_t at, lg__image_read read);
 /* The value of a tag in the dynamic section at an address, 0: none. */
 uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read);
-/* The address of a symbol that the module defines, of at most 31 letters; 0: none. */
-uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read);
+/* The address of a symbol that the module defines, and where it is asked for, its size; 0: none. */
+#define LG__SYMBOL_BYTES 48u /* of its name, with the NUL */
+uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read, uint64_t *ret_size);
 uint32_t lg__image_crc(const void *bytes, size_t size);
 /* Build id of the module with these program headers (ElfW(Phdr)). Returns its size; 0: the module
  * has none. On an ordinary thread. */
@@ -219,5 +220,9 @@ void lg__loader_write(bool urgent);
  * known. The run file keeps a module that was found, whatever else has no room there. In the
  * handler. */
 const struct lg__module_range *lg__loader_find(uint64_t address);
+/* Whether an address is in the code of a module. In the handler. */
+bool lg__loader_has_code(uint64_t address);
+/* The modules of that table by index; NULL after the last. In the handler. */
+const struct lg__module_range *lg__loader_module(uint32_t index);
 
 #endif

@@ -87,6 +87,14 @@ enum Core {
         if let error = error(status) { throw error }
     }
 
+    static func witness(standardError bytes: [UInt8], total: UInt64, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {
+        let stateDirectory = try text(stateDirectory, "stateDirectory")
+        let status = unsafe stateDirectory.withCString { directory in
+            unsafe bytes.withUnsafeBytes { unsafe lg_witness_stderr(directory, pid, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, total) }
+        }
+        if let error = error(status) { throw error }
+    }
+
     static func witnessFinished(_ context: String, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {
         let context = try text(context, "context")
         let stateDirectory = try text(stateDirectory, "stateDirectory")

@@ -2,15 +2,7 @@
 extension Crash {
     /// The messages, the place of the faulting address, and the unknown parts of the signal.
     func writeMessages(to page: inout HTMLWriter) {
-        for message in messages ?? [] {
-            page.element("figure", ["class": "message"]) {
-                $0.element("figcaption", [:], message.label)
-                $0.element("pre") {
-                    $0.lines(message.demangled ?? message.text)
-                    if message.isCut { $0.text(" …") }
-                }
-            }
-        }
+        for message in messages ?? [] { message.write(to: &page) }
         if let address, let addressPlace { page.element("p", [:], "Address \(address.short) is \(addressPlace).") }
         page.warnings(doubts)
     }
@@ -170,6 +162,18 @@ extension Frame {
                 if short != name { $0.folded("The whole name") { $0.element("p", [:], name) } }
             }
             page.endLine()
+        }
+    }
+}
+
+extension Message {
+    func write(to page: inout HTMLWriter) {
+        page.element("figure", ["class": "message"]) {
+            $0.element("figcaption", [:], label)
+            $0.element("pre") {
+                $0.lines(demangled ?? text)
+                if isCut { $0.text(" …") }
+            }
         }
     }
 }

@@ -85,7 +85,8 @@ public struct HTMLPage: Sendable {
                 if let ordinal = run.identity?.ordinal { $0.element("span", [:], "run \(ordinal)") }
                 if let started = run.identity?.started { $0.element("time", ["datetime": started.description], started.secondsText) }
             }
-            let (end, rest) = run.headline.split(atFirst: ": ")
+            let isSentence = run.fatalCrash != nil && run.verdict?.end == .crash
+            let (end, rest) = isSentence ? ("crashed", run.headline) : run.headline.split(atFirst: ": ")
             $0.element("h1") {
                 $0.element("span", ["class": "end " + (run.verdict?.end ?? .unknown).color], end)
                 if let rest {
@@ -93,7 +94,9 @@ public struct HTMLPage: Sendable {
                     $0.element("span", ["class": "cause"], rest)
                 }
             }
+            if let crash = run.crash, !crash.isRequestedDump { $0.element("p", ["class": "note"], "Signal: \(crash.signalWords)") }
             if let crash = run.crash { crash.writeMessages(to: &$0) }
+            run.lastWords?.write(to: &$0)
             if let verdict = run.verdict { $0.element("p", ["class": "evidence"], "Evidence: \(verdict.evidence)") }
         }
         page.endLine()

@@ -61,7 +61,7 @@ extension RunReport {
         entry.add("LAUNCHGUARD_STANDARD_ERROR", standardError?.text)
         guard let crash = fatalCrash else { return }
         entry.add("TID", crash.threadID)
-        entry.add("LAUNCHGUARD_KIND", crash.reason ?? crash.kind)
+        entry.add("LAUNCHGUARD_KIND", crash.finestKind)
         entry.add("LAUNCHGUARD_SIGNAL_CODE", crash.codeName ?? "\(crash.code)")
         entry.add("LAUNCHGUARD_ADDRESS", crash.address)
         for message in crash.messages ?? [] { entry.add("LAUNCHGUARD_MESSAGE", message.demangled ?? message.text) }

@@ -21,7 +21,7 @@ extension SwiftCrashLog {
         for state in recorded.threads ?? [] where known.insert(state.threadID).inserted { threads.append(Thread(state, images)) }
         self.images = images.all
         launchguard = Own(
-            identity: run.identity, system: run.system, verdict: run.verdict, signal: crash.signal, kind: crash.reason ?? crash.kind,
+            identity: run.identity, system: run.system, verdict: run.verdict, signal: crash.signal, kind: crash.finestKind,
             fingerprint: run.fingerprint, messages: crash.messages, annotations: run.annotations, breadcrumbs: run.breadcrumbs, standardError: run.standardError)
     }
 

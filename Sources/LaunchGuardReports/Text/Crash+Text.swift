@@ -1,24 +1,12 @@
 extension Crash {
-    /// How the program died, in a few words, for example "SIGSEGV (fault.null_read) at address 0x0
-    /// in Notes.open()".
-    func summary(_ own: OwnCode) -> String {
-        var text = "\(signal.name) (\(reason ?? kind))"
-        if let address { text += " at address \(address.short)" }
-        // An abort comes from the program itself.
-        if let senderProcessID, kind.hasPrefix("signal.") { text += " sent by process \(senderProcessID) of user \(senderUserID ?? 0)" }
-        if let syscall { text += " for system call \(syscall)" }
-        if let place = own.place(in: stack) { text += " \(place.functionInShort)" }
-        if let message { text += ": " + (message.count > Self.roomForMessage ? message.prefix(Self.roomForMessage) + "…" : message) }
-        return text
-    }
-
-    private static let roomForMessage = 300
-
     /// The crashed thread with its stack.
     func writeThread(to writer: inout TextWriter) {
         writer.heading(threadWords + (isRequestedDump ? " took the signal" : " crashed"))
         writeStack(to: &writer)
     }
+
+    /// Signal, kind and address, for example "SIGSEGV (fault.null_offset) at address 0x18".
+    var signalWords: String { "\(signal.name) (\(finestKind))" + (address.map { " at address \($0.short)" } ?? "") }
 
     /// Number and name of the thread.
     var threadWords: String { "thread \(threadID)" + (threadName.map { " \"\($0)\"" } ?? "") }

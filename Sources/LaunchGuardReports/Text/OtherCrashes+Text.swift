@@ -11,7 +11,7 @@ extension RunReport {
     /// A crash beside the one that counts, in a line.
     func title(of other: Crash) -> String {
         let what = other.isRequestedDump ? "a dump of all threads that was asked for" : "another crash"
-        let reason = other.isRequestedDump ? "" : " (\(other.reason ?? other.kind))"
+        let reason = other.isRequestedDump ? "" : " (\(other.finestKind))"
         let survived = other.isHandled ? "; the program survived it" : ""
         return "\(what): \(other.signal.name)\(reason) on \(other.threadWords), \(relation(of: other))\(survived)"
     }

@@ -8,7 +8,13 @@ extension RunReport {
     ///   - deliveries: the reports in the spool of this run; see ``StateDirectory/deliveries()``.
     public func write(to writer: inout TextWriter, breadcrumbLimit: Int = 20, includesMap: Bool = false, deliveries: [DeliveryEntry] = []) {
         writer.line(headline, verdict?.end == .crash ? .red : .bold)
+        if let crash, !crash.isRequestedDump {
+            writer.add("  ")
+            writer.add("signal:", width: 11, .dim)
+            writer.line(crash.signalWords)
+        }
         crash?.writeMessages(to: &writer)
+        lastWords?.write(to: &writer)
         if let verdict { writer.line("  evidence: \(verdict.evidence)") }
         writeIdentity(to: &writer, deliveries)
         writeAnnotations(to: &writer)

@@ -156,6 +156,15 @@ static void put_messages(json_t *report, lg_reader *reader, bool keep_home)
     free(message);
 }
 
+/* What the program said on standard error, where nothing else says why it ended. */
+static void put_last_words(json_t *report, lg_reader *reader, bool keep_home)
+{
+    lg_message *message = malloc(sizeof *message);
+    if (message && !json_object_get(report, "message") && lg_reader_last_words(reader, message) == LG_OK)
+        put(report, "message", line(message->text, message->size, keep_home));
+    free(message);
+}
+
 static void put_thread(json_t *report, int32_t tid, const char *name)
 {
     json_t *thread = json_object();
@@ -199,6 +208,7 @@ static void put_what(json_t *report, lg_reader *reader, const struct facts *fact
         if (frames)
             hung_frames(reader, frames);
     }
+    put_last_words(report, reader, facts->keep_home);
     if (frames)
         put_frames(report, reader, frames);
     free(frames);

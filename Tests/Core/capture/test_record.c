@@ -493,7 +493,7 @@ static void body_stderr(void *argument)
 {
     lg__fault_patience = 100;
     start_keeping_stderr();
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 2000; i++)
         fprintf(stderr, "line %d\n", i);
     pid_t child = fork();
     if (child == 0) {
@@ -511,7 +511,7 @@ static void test_stderr(void **state)
 {
     (void)state;
     for (uintptr_t exits = 0; exits < 2; exits++) {
-        static uint8_t bytes[4033];
+        static uint8_t bytes[LG_STDERR_MAX + 1];
         static char whole[32768];
         size_t size;
         uint64_t total;
@@ -522,10 +522,10 @@ static void test_stderr(void **state)
             expect_signal(body_stderr, NULL, SIGSEGV);
         lg_reader *reader = newest_run();
         assert_int_equal(lg_reader_stderr(reader, bytes, &size, &total), LG_OK);
-        assert_int_equal(size, 4032);
+        assert_int_equal(size, LG_STDERR_MAX);
         bytes[size] = 0;
         /* the forked child writes to the original destination */
-        assert_non_null(strstr((char *)bytes, "line 999\nthe last words\n"));
+        assert_non_null(strstr((char *)bytes, "line 1999\nthe last words\n"));
         /* All of it reached the original destination. */
         FILE *file = fopen(state_path("stderr"), "r");
         size = fread(whole, 1, sizeof whole - 1, file);
@@ -538,7 +538,7 @@ static void test_stderr(void **state)
         assert_non_null(child);
         memmove(child, child + strlen(words), strlen(child + strlen(words)) + 1);
         size_t length = 0;
-        for (int i = 0; i < 1000; i++)
+        for (int i = 0; i < 2000; i++)
             length += (size_t)snprintf(expected + length, sizeof expected - length, "line %d\n", i);
         assert_memory_equal(whole, expected, length);
         assert_non_null(strstr(whole + length, "the last words\n"));

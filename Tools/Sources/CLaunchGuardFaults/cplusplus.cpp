@@ -1,8 +1,11 @@
 // Section C, C++: ends by std::terminate().
+#define _GLIBCXX_ASSERTIONS
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <vector>
 #include <sys/resource.h>
 #include <thread>
 
@@ -50,6 +53,41 @@ extern "C" void lgf_pure_virtual(void) { lgf::Derived derived; }
 extern "C" void lgf_uncaught_exception(void) { throwError(); }
 
 extern "C" void lgf_uncaught_int(void) { throw 42; }
+
+extern "C" void lgf_thrown_text(void) { throw "out of luck"; }
+
+extern "C" void lgf_thrown_string(void) { throw std::string("out of luck, and out of the small buffer"); }
+
+extern "C" void lgf_nested_exception(void)
+{
+    try {
+        throwError();
+    } catch (...) {
+        std::throw_with_nested(std::logic_error("cannot start"));
+    }
+}
+
+extern "C" void lgf_own_terminate_handler(void)
+{
+    std::set_terminate([] { std::abort(); });
+    throwError();
+}
+
+extern "C" void lgf_abort_while_catching(void)
+{
+    try {
+        throwError();
+    } catch (const std::exception &) {
+        std::abort();
+    }
+}
+
+extern "C" void lgf_checked_index(void)
+{
+    std::vector<int> numbers(3);
+    volatile int keep = numbers[static_cast<std::size_t>(lgf_zero) + 7];
+    static_cast<void>(keep);
+}
 
 extern "C" void lgf_exception_on_thread(void) { std::thread(throwError).join(); }
 

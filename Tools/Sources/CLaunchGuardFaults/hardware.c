@@ -189,11 +189,11 @@ LGF_WAY memory_tag(void) { lgf_skip("memory tags need an arm64 CPU with MTE"); }
 
 const struct lgf_entry lgf_hardware[] = {
     { LGF_NAMED("null-read", 'A', "reads through a NULL pointer", null_read),
-      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_READ), .traits = LGF_CORE },
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_READ), .traits = LGF_CORE, .sentence = "read through a NULL pointer in null_read (hardware.c:" },
     { LGF_NAMED("null-write", 'A', "writes through a NULL pointer", null_write),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .traits = LGF_CORE },
     { LGF_NAMED("null-offset", 'A', "writes a field of a NULL object", null_offset),
-      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_OFFSET) },
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_OFFSET), .sentence = "access through a NULL pointer at address 0x" },
     { LGF_NAMED("readonly-write", 'A', "writes to memory that can only be read", readonly_write),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_READONLY_WRITE) },
     { LGF_NAMED("protected-write", 'A', "writes to a guard page", protected_write),
@@ -214,7 +214,8 @@ const struct lgf_entry lgf_hardware[] = {
     { LGF_NAMED("int-div0", 'A', "divides an integer by zero", int_div0),
       LGF_CRASH(SIGFPE, YES, LG_CRASH_INT_DIVIDE), .traits = LGF_CORE, .needs = LGF_NEEDS_X86_64 },
     { LGF_NAMED("int-div-overflow", 'A', "divides the least integer by -1", int_div_overflow),
-      LGF_CRASH(SIGFPE, YES, LG_CRASH_INT_DIVIDE), .needs = LGF_NEEDS_X86_64 },
+      LGF_CRASH(SIGFPE, YES, LG_CRASH_INT_OVERFLOW), .needs = LGF_NEEDS_X86_64,
+      .sentence = "integer division whose result does not fit in int_div_overflow (hardware.c:" },
     { LGF_NAMED("float-trap", 'A', "divides 1.0 by 0 with traps enabled", float_trap), LGF_CRASH(SIGFPE, YES, LG_CRASH_FLOAT) },
     { LGF_NAMED("float-div0", 'A', "divides 1.0 by 0, which is no crash", float_div0), LGF_EXITS(0, LGF_END(CLEAN), 'N') },
     { LGF_NAMED("illegal", 'A', "executes the undefined instruction", illegal),

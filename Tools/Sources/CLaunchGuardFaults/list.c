@@ -125,6 +125,11 @@ static void print_expected(const struct lgf_entry *entry)
         print_text(entry->message);
     else
         printf("null");
+    printf(",\"sentence\":");
+    if (entry->sentence)
+        print_text(entry->sentence);
+    else
+        printf("null");
     printf(",\"lasts_ms\":%u},", entry->lasts_ms);
 }
 

@@ -53,8 +53,10 @@ package final class Demangler: Sendable {
         return output.split(separator: 0, omittingEmptySubsequences: false).dropLast().prefix(names.count).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    private static let asyncMain = "async_Main"
+
     private static func isMangled(_ name: String) -> Bool {
-        ["_Z", "$", "_$", "_T", "@__swiftmacro_"].contains(where: name.hasPrefix)
+        ["_Z", "_R", "$", "_$", "_T", "@__swiftmacro_", asyncMain].contains(where: name.hasPrefix)
     }
 
     // MARK: - In that process
@@ -73,6 +75,9 @@ package final class Demangler: Sendable {
 
     /// The short form. A longer one than anybody reads is left out.
     static func name(_ mangled: String) -> String {
+        // The function of an asynchronous program's main, or a part of it after an `await`.
+        if mangled == asyncMain || mangled.hasPrefix(asyncMain + "T") { return "main" }
+        if let name = RustName(mangled)?.text { return name }
         let name = SymbolicatedBacktrace.Symbol(imageIndex: 0, imageName: "", rawName: mangled, offset: 0, sourceLocation: nil).name
         return name.utf8.count <= max(16384, mangled.utf8.count) ? name : mangled
     }

@@ -9,6 +9,8 @@ struct ELFSection: Sendable {
     var size: UInt64
     /// The number of a section that belongs to it: for symbols, that of their names.
     var link: Int
+    /// Whether its bytes begin with a header of compression.
+    var isCompressed = false
 
     /// The first address after it.
     var end: UInt64 { address &+ size }
@@ -30,7 +32,7 @@ extension ELFFile {
             let start = index * 64
             return ELFSection(
                 name: "", type: entries.value(start + 4, 4), address: entries.value(start + 16, 8), offset: entries.value(start + 24, 8),
-                size: entries.value(start + 32, 8), link: Int(entries.value(start + 40, 4)))
+                size: entries.value(start + 32, 8), link: Int(entries.value(start + 40, 4)), isCompressed: entries.value(start + 8, 8) & 0x800 != 0)
         }
         let writtenNames = header.value(62, 2)
         let names = Int(writtenNames == 0xFFFF ? first.value(40, 4) : writtenNames)
@@ -38,6 +40,20 @@ extension ELFFile {
         // Names may overlap, so that all of them together could be as long as a file likes.
         for index in sections.indices { sections[index].name = texts.text(at: Int(entries.value(index * 64, 4)), limit: 64) }
         return sections
+    }
+
+    /// Whether the table of lines is compressed with zstd, number 2 of `<elf.h>`.
+    var hasZstandardLines: Bool {
+        guard let lines = sections()[name: ".debug_line"], lines.isCompressed else { return false }
+        return read(at: lines.offset, count: 4)?.value(0, 4) == 2
+    }
+
+    /// The name in `.gnu_debugaltlink` of the file that holds a part of the debug information; nil:
+    /// none is named.
+    func alternateFile() -> String? {
+        guard let section = sections()[name: ".gnu_debugaltlink"], let bytes = bytes(of: section, limit: 4096) else { return nil }
+        let name = bytes.text(at: 0)
+        return name.isEmpty ? nil : name
     }
 
     /// The bytes of a section; nil when it has none in the file, or more than `limit`.

@@ -8,6 +8,7 @@ extension RunReport {
         let stacks = crashes.flatMap { [$0.dwarfStack, $0.framePointerStack] } + threads.map(\.stack)
         let guarded = (guards?.sites ?? []).flatMap { ($0.frames ?? []) + [$0.place].compactMap(\.self) }
         return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] } + guarded
+            + crashes.flatMap { $0.messages ?? [] }.compactMap(\.earlierAccess)
     }
 
     mutating func changeCrashes(_ change: (inout Crash) -> Void) {
@@ -59,8 +60,8 @@ extension RunReport {
     mutating func apply(_ locations: [Location.Query: [Location]], _ names: [String: String], _ files: [RunModule: ModuleFiles]) {
         let report = self
         /// Returns why a trap is at the first frame, where the compiler wrote that down.
-        @discardableResult func symbolicate(_ frames: inout [Frame]) -> String? {
-            var trap: String?
+        @discardableResult func symbolicate(_ frames: inout [Frame]) -> Trap? {
+            var trap: Trap?
             for index in frames.indices {
                 let frame = frames[index]
                 guard let query = report.query(for: frame, in: files), let found = locations[query] else { continue }
@@ -87,27 +88,52 @@ extension RunReport {
             let byTables = crash.dwarfStack != nil ? symbolicate(&crash.dwarfStack!.frames) : nil
             let byPointers = crash.framePointerStack != nil ? symbolicate(&crash.framePointerStack!.frames) : nil
             if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
+            for index in (crash.messages ?? []).indices where crash.messages![index].earlierAccess != nil {
+                var frames = [crash.messages![index].earlierAccess!]
+                symbolicate(&frames)
+                crash.messages![index].earlierAccess = frames[0]
+            }
             if crash.threads != nil { symbolicate(&crash.threads!) }
-            crash.refine(trap: byTables ?? byPointers)
+            let trap = byTables ?? byPointers
+            crash.refine(trap: trap?.words, isOfSwift: trap?.isOfSwift ?? true)
         }
     }
+}
+
+/// Why a compiler's trap is at an address, as its debug information says.
+private struct Trap {
+    var words: String
+    /// Else of clang.
+    var isOfSwift: Bool
 }
 
 extension Symbol {
     /// The prefix of the artificial inlined function by which the Swift compiler records the reason
     /// for a trap.
     private static let trapPrefix = "Swift runtime failure: "
+    /// The same of clang, with a category: of `__builtin_verbose_trap`, and of checks for undefined
+    /// behaviour that trap.
+    private static let clangPrefix = "__clang_trap_msg$"
+
+    /// Nil: the function is none of these.
+    private static func trap(_ mangled: String) -> Trap? {
+        if mangled.hasPrefix(trapPrefix) { return Trap(words: String(mangled.dropFirst(trapPrefix.count)), isOfSwift: true) }
+        guard mangled.hasPrefix(clangPrefix) else { return nil }
+        let parts = mangled.dropFirst(clangPrefix.count).split(separator: "$", maxSplits: 1, omittingEmptySubsequences: false)
+        let words = parts.count == 2 && !parts[1].isEmpty ? parts[1] : parts[0]
+        return Trap(words: words + (words == parts[0] || parts[0].isEmpty ? "" : " (\(parts[0]))"), isOfSwift: false)
+    }
 
     /// The functions at an address of a file, and the reason for a trap there.
     fileprivate static func symbols(
         of locations: [Location], _ names: [String: String], at address: UInt64
-    ) -> (trap: String?, symbols: [Symbol]) {
-        var trap: String?
+    ) -> (trap: Trap?, symbols: [Symbol]) {
+        var trap: Trap?
         var symbols: [Symbol] = []
         for (index, location) in locations.enumerated() {
             guard let mangled = location.name else { continue }
-            if mangled.hasPrefix(trapPrefix) {
-                trap = trap ?? String(mangled.dropFirst(trapPrefix.count))
+            if let found = Self.trap(mangled) {
+                trap = trap ?? found
                 continue
             }
             let isInlined = index + 1 < locations.count

@@ -56,6 +56,14 @@ public struct Symbolicator: Sendable {
     ///
     /// - Throws: no symbolizer works. The frames have their functions by then, without lines.
     public func symbolicate(_ reports: inout [RunReport]) throws(Failure) {
+        for index in reports.indices {
+            reports[index].changeCrashes { crash in
+                for message in (crash.messages ?? []).indices {
+                    guard let address = crash.messages?[message].earlierAccessAddress else { continue }
+                    crash.messages?[message].earlierAccess = Frame(address: address, lookup: Address(address.value &- 1))
+                }
+            }
+        }
         var files: [RunModule: ModuleFiles] = [:]
         var queries: Set<Location.Query> = []
         for index in reports.indices {
@@ -96,11 +104,13 @@ public struct Symbolicator: Sendable {
             lines[query] = Location.Query(file: file, address: query.address)
         }
         if !lines.isEmpty, !symbolizers.isEmpty, found.failure == nil {
-            let ordered = Set(lines.values).sorted { ($0.file, $0.address) < ($1.file, $1.address) }
-            var answers: [Location.Query: [Location]]?
-            for symbolizer in symbolizers where answers == nil { answers = symbolizer.locations(of: ordered) }
+            let (answers, withoutLines) = locations(of: Set(lines.values).sorted { ($0.file, $0.address) < ($1.file, $1.address) })
             if let answers {
                 for (query, line) in lines { found.locations[query] = answers[line] }
+                for name in Set(lines.keys.map(\.file)) {
+                    guard let file = files[name]?.lines, withoutLines.contains(file), ELFFile(path: file)?.hasZstandardLines == true else { continue }
+                    found.problems[name] = "the lines are compressed with zstd, which \(symbolizers.map(\.program).joined(separator: " and ")) cannot read; try --symbolizer swift"
+                }
             } else {
                 let names = symbolizers.map(\.program).joined(separator: " and ")
                 found.failure = Failure(description: "\(names) does not work; functions are shown without lines")
@@ -109,6 +119,22 @@ public struct Symbolicator: Sendable {
         for (name, queries) in Dictionary(grouping: queries, by: \.file) {
             addFunctions(of: files[name]?.names ?? [], to: queries, &found)
         }
+    }
+
+    /// The answers of the first symbolizer, and for files of which it knows no line at all those of
+    /// the next one: an old program cannot read each kind of compression. The files of which nobody
+    /// knows a line. Nil: no symbolizer works.
+    private func locations(of queries: [Location.Query]) -> (answers: [Location.Query: [Location]]?, withoutLines: Set<String>) {
+        var answers: [Location.Query: [Location]]?
+        var rest = queries
+        for symbolizer in symbolizers where !rest.isEmpty {
+            guard let found = symbolizer.locations(of: rest) else { continue }
+            func hasLine(_ locations: [Location]) -> Bool { locations.contains { $0.line != nil } }
+            answers = (answers ?? [:]).merging(found) { hasLine($1) ? $1 : $0 }
+            let known = Set(found.filter { hasLine($0.value) }.keys.map(\.file))
+            rest.removeAll { known.contains($0.file) }
+        }
+        return (answers, Set(rest.map(\.file)))
     }
 
     /// The functions by the symbol tables of the files of a module, so that each way to find lines

@@ -15,7 +15,7 @@ package struct SymbolOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A folder in which to look for program files and their separate debug files before the recorded path: by build id "
+            "A folder in which, and below which, to look for program files and their separate debug files: by build id "
                 + "(.build-id/ab/cdef.debug) or by name. May be repeated.",
             valueName: "dir"))
     package var debugDir: [String] = []

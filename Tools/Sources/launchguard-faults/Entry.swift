@@ -70,6 +70,13 @@ struct Expected {
         crash(SIGABRT, kind, message: message, address: LGF_ADDRESS_NO)
     }
 
+    /// The begin of the sentence that its report begins with.
+    func sentence(_ sentence: StaticString) -> Expected {
+        var expected = self
+        expected.entry.sentence = sentence.c
+        return expected
+    }
+
     static var overflow: Expected { crash(SIGSEGV, LG_CRASH_STACK_OVERFLOW, address: LGF_ADDRESS_YES) }
 
     static var clean: Expected {

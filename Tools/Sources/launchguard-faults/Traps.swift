@@ -13,10 +13,10 @@ enum Traps {
 
     static func add() {
         launchguard_faults.add(
-            "swift-fatal-error", "calls fatalError()", .trap(LG_CRASH_TRAP_SWIFT_FATAL_ERROR, message: "out of luck")
+            "swift-fatal-error", "calls fatalError()", .trap(LG_CRASH_TRAP_SWIFT_FATAL_ERROR, message: "out of luck").sentence("out of luck in ")
         ) { fatalError("out of luck") }
         launchguard_faults.add(
-            "swift-index", "reads beyond the end of an array", .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range")
+            "swift-index", "reads beyond the end of an array", .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range").sentence("Index out of range in ")
         ) {
             let numbers = [zero, zero, zero]
             Traps.keep(numbers[zero + 10])
@@ -27,7 +27,7 @@ enum Traps {
         launchguard_faults.add(
             "swift-nil-implicit", "unwraps nil implicitly", .debugTrap(LG_CRASH_TRAP_SWIFT_NIL, message: "Unexpectedly found nil")
         ) { Traps.keep(Traps.implicitNothing() + 1) }
-        launchguard_faults.add("swift-overflow", "adds 1 to the greatest Int", .silentTrap) { Traps.keep(Int.max - zero + 1) }
+        launchguard_faults.add("swift-overflow", "adds 1 to the greatest Int", .silentTrap.sentence("arithmetic overflow in ")) { Traps.keep(Int.max - zero + 1) }
         launchguard_faults.add(
             "swift-narrowing", "converts 300 to UInt8", .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Not enough bits")
         ) { Traps.keep(Int(UInt8(zero + 300))) }

@@ -22,9 +22,6 @@ struct CollectedRun: Sendable {
         case counted
     }
 
-    /// Ends that nobody wishes for.
-    private static let bad: Set<RunEnd> = [.crash, .hang, .oom, .killed, .exit, .unknown]
-
     /// Reads a run; nil: the file does not say whose it is.
     init?(_ reader: Reader, _ timeline: [String: TimelineEntry], _ deliveries: [String: String]) throws(ReportError) {
         var report = try reader.summary()
@@ -33,7 +30,7 @@ struct CollectedRun: Sendable {
         if let entry, own.end != .running { report.verdict = entry.verdict }
         let verdict = report.verdict ?? own
         certainty = own.end == .running ? .alive : entry != nil ? .counted : Self.isConclusion(own) ? .concluded : .recorded
-        fingerprint = Self.bad.contains(verdict.end) ? deliveries[uuid] ?? (verdict == own ? reader.fingerprint : reader.fingerprint(endedAs: verdict)) : nil
+        fingerprint = verdict.end.isBad ? deliveries[uuid] ?? (verdict == own ? reader.fingerprint : reader.fingerprint(endedAs: verdict)) : nil
         isDegraded = report.isDegraded || entry?.isDegraded == true
         durationNanoseconds = report.durationNanoseconds ?? entry?.durationNanoseconds
         // Others say how a program stood that lived on.
@@ -73,8 +70,8 @@ extension CollectedRun {
             "uuid": identity.uuid, "device_id": device, "app": identity.appID, "version": identity.appVersion, "build_id": identity.buildID,
             "number": Int64(clamping: identity.ordinal), "started": identity.started?.description,
             "duration_ns": durationNanoseconds.map { Int64(clamping: $0) }, "ending": verdict.end.rawValue, "evidence": verdict.evidence,
-            "certainty": certainty.rawValue, "signal": verdict.signal?.name, "exit_code": verdict.exitCode, "kind": crash?.reason ?? verdict.kind,
-            "message": crash?.said, "place": report.place, "headline": report.headline, "is_degraded": isDegraded, "is_damaged": report.isDamaged,
+            "certainty": certainty.rawValue, "signal": verdict.signal?.name, "exit_code": verdict.exitCode, "kind": crash?.finestKind ?? verdict.kind,
+            "message": report.said, "place": report.place, "headline": report.headline, "is_degraded": isDegraded, "is_damaged": report.isDamaged,
             "fingerprint": fingerprint, "path": report.path, "now": now,
         ])
     }

@@ -125,7 +125,7 @@ extension FingerprintGroup {
     var counts: String { "\(runs)× on \(devices == 1 ? "1 device" : "\(devices) devices")" }
 
     /// The headline, and the place where that is not in it.
-    var cause: String { headline + (place.map { headline.contains($0) ? "" : ", \($0)" } ?? "") }
+    var cause: String { headline + (place.map { headline.contains($0.prefix { $0 != "(" }) ? "" : ", \($0)" } ?? "") }
 }
 
 extension VersionChange {

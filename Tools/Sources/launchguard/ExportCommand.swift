@@ -78,7 +78,7 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         guard !all || file != nil else { throw ValidationError("--all needs the folder to write into: -o.") }
-        guard !all || runs.run == nil else { throw ValidationError("--all and --run name different runs.") }
+        guard !all || runs.isWhole else { throw ValidationError("--all and \(runs.run == nil ? "--last" : "--run") name different runs.") }
         guard file != nil || format != .minidump || isatty(1) == 0 else {
             throw ValidationError("A minidump is no text for a terminal: name a file with -o, or redirect standard output.")
         }
@@ -89,7 +89,7 @@ struct ExportCommand: ParsableCommand {
             Output.complain("--format \(format.rawValue): " + agent.whyMissing)
             throw ExitStatus.nothingFound.code
         }
-        switch try Target(target, run: runs.run) {
+        switch try runs.target(target) {
         case .file(let source):
             guard !all else { throw ValidationError("--all needs a state directory.") }
             if try exportOne(source) { try ExitStatus.damaged.end() }
@@ -100,8 +100,7 @@ struct ExportCommand: ParsableCommand {
 
     /// Whether a run ended in a way that nobody wished for.
     private static func died(_ path: String) throws -> Bool {
-        let ends: Set<RunEnd> = [.crash, .hang, .oom, .killed, .exit, .unknown]
-        return try Reader(path: path).summary().verdict.map { ends.contains($0.end) } ?? true
+        try Reader(path: path).summary().verdict?.end.isBad ?? true
     }
 
     /// Whether the run is damaged.

@@ -10,8 +10,8 @@ struct InspectCommand: ParsableCommand {
             For a run file: the cause in one sentence, the messages of the program, the evidence, the crashed thread with functions \
             and source lines, the other threads (those with the same stack in one block), registers, figures of the process \
             and the system, what guards found, the last lines of standard error, the last breadcrumbs, modules, and the missing parts. For a state \
-            directory or a ledger: each context with mode, streak, thresholds, suspects and ladder, and the timeline of runs with \
-            the evidence for each end and the events of each launch.
+            directory or a ledger: the last bad end in one sentence, each context with mode, streak, thresholds, suspects and ladder, \
+            and the timeline of runs with the evidence for each end and the events of each launch.
 
             Functions come from the program files of this machine, if their build ids are those of the program that ran.
 
@@ -19,6 +19,7 @@ struct InspectCommand: ParsableCommand {
               launchguard inspect
               launchguard inspect /var/lib/notes
               launchguard inspect --last /var/lib/notes
+              launchguard inspect --last crash /var/lib/notes
               launchguard inspect --run 12 /var/lib/notes
               launchguard inspect device.tar.gz
               launchguard inspect --debug-dir symbols/ 00000012-6b1f9f1e.lgrun
@@ -36,9 +37,6 @@ struct InspectCommand: ParsableCommand {
             valueName: "count"))
     var lines: Int?
 
-    @Flag(help: "The newest run of a state directory.")
-    var last = false
-
     @Flag(help: "Also show the memory map of the process.")
     var map = false
 
@@ -51,17 +49,11 @@ struct InspectCommand: ParsableCommand {
 
     func validate() throws {
         guard !memory || output.json else { throw ValidationError("--memory needs --json.") }
-        guard !last || runs.run == nil else { throw ValidationError("--last and --run name two runs.") }
         guard lines ?? 0 >= 0 else { throw ValidationError("-n needs a number that is not negative.") }
     }
 
     func run() throws {
-        var target = try Target(target, run: runs.run)
-        if last {
-            guard case .directory = target else { throw ValidationError("--last needs a state directory.") }
-            target = .file(try target.newestRun())
-        }
-        switch target {
+        switch try runs.target(target) {
         case .directory(let directory):
             try show(try directory.ledger(), try Spool(directory), in: directory)
         case .file(let path):
@@ -80,6 +72,7 @@ struct InspectCommand: ParsableCommand {
             Output.writeLine(json: Delivered(report: ledger, delivery: spool, kept: kept.isEmpty ? nil : kept))
         } else {
             var writer = Output.makeWriter()
+            if let directory { writeLastBadEnd(of: directory, ledger, to: &writer) }
             ledger.write(to: &writer, runLimit: lines)
             spool?.write(to: &writer)
             KeptPath.write(kept, to: &writer)
@@ -87,6 +80,17 @@ struct InspectCommand: ParsableCommand {
         }
         if ledger.isDamaged { try ExitStatus.damaged.end() }
         if ledger.appID == nil, ledger.uncounted.isEmpty { try ExitStatus.nothingFound.end() }
+    }
+
+    /// What a person came for, before the state of the ladder.
+    private func writeLastBadEnd(of directory: StateDirectory, _ ledger: LedgerReport, to writer: inout TextWriter) {
+        guard var run = try? directory.lastRun(where: \.isBad, ledger), let identity = run.identity else { return }
+        var reports = [run]
+        symbols.apply(to: &reports)
+        run = reports[0]
+        writer.line(run.headline, run.verdict?.end.style ?? .plain)
+        writer.line("  run \(identity.ordinal), started \(identity.started?.description ?? "at an unknown time"): launchguard inspect --run \(identity.ordinal) \(directory.path)", .dim)
+        writer.endLine()
     }
 
     private func show(_ run: RunReport) throws {

@@ -78,7 +78,7 @@ struct ListCommand: AsyncParsableCommand {
     /// The runs that are wanted, with their symbols, in the order of the paths. Each file is some
     /// thirty system calls, so that every processor takes a part of many files.
     private func load(_ paths: [String], _ ledger: LedgerReport?) async -> [ListedRun] {
-        let (ends, since) = (Set(ends), since)
+        let (ends, since, isJSON) = (Set(ends), since, output.json)
         let isFiltered = !ends.isEmpty || since != nil
         // Without a filter no other file is opened.
         let paths = isFiltered ? paths[...] : paths.prefix(lines ?? .max)
@@ -87,7 +87,7 @@ struct ListCommand: AsyncParsableCommand {
         var parts: [Int: Part] = [:]
         await withTaskGroup { group in
             for start in stride(from: 0, to: paths.count, by: size) {
-                group.addTask { (start, Part(paths[start..<min(start + size, paths.count)], timeline) { $0.matches(ends, since: since) }) }
+                group.addTask { (start, Part(paths[start..<min(start + size, paths.count)], timeline, withFingerprint: isJSON) { $0.matches(ends, since: since) }) }
             }
             for await (start, part) in group { parts[start] = part }
         }
@@ -108,27 +108,13 @@ struct ListCommand: AsyncParsableCommand {
         var runs: [ListedRun] = []
         var reports: [RunReport] = []
 
-        init(_ paths: ArraySlice<String>, _ timeline: [String: TimelineEntry], _ isWanted: (ListedRun) -> Bool) {
+        init(_ paths: ArraySlice<String>, _ timeline: [String: TimelineEntry], withFingerprint: Bool, _ isWanted: (ListedRun) -> Bool) {
             for path in paths {
-                let report = Self.report(path)
+                let report = ListedRun.report(path, timeline, withFingerprint: withFingerprint)
                 let run = ListedRun(report, counted: report.identity.flatMap { timeline[$0.uuid] })
                 guard isWanted(run) else { continue }
                 runs.append(run)
                 if run.hasStack { reports.append(report) }
-            }
-        }
-
-        /// The report of a file that cannot be read says so.
-        private static func report(_ path: String) -> RunReport {
-            do throws(ReportError) {
-                var report = try Reader(path: path).summary()
-                // The list shows no other stack of a program that lived on.
-                if report.hang == nil { report.snapshots = nil }
-                return report
-            } catch {
-                var report = RunReport(path: path)
-                report.problems = [Problem(part: "file", code: error.code.name, message: error.message)]
-                return report
             }
         }
     }

@@ -7,12 +7,18 @@ struct ListedRun: Encodable, Sendable {
     var path: String
     var uuid: String?
     var ordinal: UInt64?
+    var app: String?
+    var version: String?
     var started: Timestamp?
     var durationNanoseconds: UInt64?
     var verdict: Verdict?
     /// Contexts to whose streak or unknown count the run added; nil: not in the timeline.
     var counted: [String]?
-    /// The finer kind of a crash by its symbols, and the last message before it.
+    var fingerprint: String?
+    /// The cause in one sentence, and without the program.
+    var headline: String
+    private let cause: String?
+    /// The finer kind of a crash, and the last message before it.
     var reason: String?
     var message: String?
     /// The program's own function nearest to the crash or the hang.
@@ -26,7 +32,7 @@ struct ListedRun: Encodable, Sendable {
     let hasStack: Bool
 
     private enum CodingKeys: CodingKey {
-        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, reason, message, place, delivery, isDegraded,
+        case schema, type, path, uuid, ordinal, app, version, started, durationNanoseconds, verdict, counted, fingerprint, headline, reason, message, place, delivery, isDegraded,
             problems
     }
 
@@ -34,16 +40,42 @@ struct ListedRun: Encodable, Sendable {
         path = report.path
         uuid = report.identity?.uuid
         ordinal = report.identity?.ordinal
+        app = report.identity?.appID
+        version = report.identity?.appVersion
         started = report.identity?.started
         durationNanoseconds = report.durationNanoseconds ?? entry?.durationNanoseconds
-        verdict = entry?.verdict ?? report.verdict
+        var report = report
+        report.verdict = entry?.verdict ?? report.verdict
+        verdict = report.verdict
         counted = entry?.counted
-        reason = report.fatalCrash?.reason
-        message = report.fatalCrash?.said
+        fingerprint = report.fingerprint
+        headline = report.headline
+        cause = report.cause
+        reason = report.fatalCrash.flatMap { $0.finestKind == $0.kind ? nil : $0.finestKind }
+        message = report.said
         place = report.place
         isDegraded = entry?.isDegraded == true || report.isDegraded ? true : nil
         problems = report.problems
         hasStack = report.crash != nil || report.otherCrashes != nil || report.snapshots != nil
+    }
+
+    /// What a line needs of a file, with the end that the ledger counted; the report of a file that
+    /// cannot be read says so.
+    static func report(_ path: String, _ timeline: [String: TimelineEntry], withFingerprint: Bool) -> RunReport {
+        do throws(ReportError) {
+            let reader = try Reader(path: path)
+            var report = try reader.summary()
+            // A line shows no other stack of a program that lived on.
+            if report.hang == nil { report.snapshots = nil }
+            if withFingerprint {
+                report.fingerprint = report.identity.flatMap { timeline[$0.uuid] }.map { reader.fingerprint(endedAs: $0.verdict) } ?? reader.fingerprint
+            }
+            return report
+        } catch {
+            var report = RunReport(path: path)
+            report.problems = [Problem(part: "file", code: error.code.name, message: error.message)]
+            return report
+        }
     }
 
     /// Whether a list shows the run. A damaged file has no end, and a run whose start is not known
@@ -56,21 +88,20 @@ struct ListedRun: Encodable, Sendable {
 
     var isDamaged: Bool { verdict == nil || problems.contains(where: \.isDamage) }
 
-    /// The end in words.
-    var end: String { verdict?.summary(reason: reason) ?? "damaged" }
+    /// The end in words; what a crash was is its cause.
+    var end: String { cause == nil ? verdict?.summary ?? "damaged" : "crash" }
 
     /// The states of its reports.
     var states: String { (delivery ?? []).map(\.state.rawValue).joined(separator: ", ") }
 
-    /// The place, the message, and the remarks about its reports.
-    private var details: String {
-        let words = message.map { $0.prefix(Self.messageLength) + ($0.count > Self.messageLength ? "…" : "") }
-        let remarks = (delivery ?? []).flatMap { $0.remarks(time: \.localText) }.joined(separator: "; ")
-        let cause = [place.map(Symbol.inShort), words.map(String.init)].compactMap(\.self).joined(separator: ": ")
-        return [cause, remarks.isEmpty ? "" : "(\(remarks))"].filter { !$0.isEmpty }.joined(separator: "  ")
-    }
+    /// The cause, or else the place, or what was said.
+    var why: String { cause ?? place.map(Symbol.inShort) ?? message ?? "" }
 
-    private static let messageLength = 120
+    /// The same, and the remarks about its reports.
+    private var details: String {
+        let remarks = (delivery ?? []).flatMap { $0.remarks(time: \.localText) }.joined(separator: "; ")
+        return [why, remarks.isEmpty ? "" : "(\(remarks))"].filter { !$0.isEmpty }.joined(separator: "  ")
+    }
 
     /// In a terminal of few columns the time is short, and the duration is left out.
     func write(to writer: inout TextWriter, endWidth: Int, stateWidth: Int) {

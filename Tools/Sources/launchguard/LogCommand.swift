@@ -12,6 +12,7 @@ struct LogCommand: ParsableCommand {
               launchguard log
               launchguard log -n 50 -p warning /var/lib/notes
               launchguard log -f /var/lib/notes
+              launchguard log --last crash /var/lib/notes
               launchguard log --category network --category disk
               launchguard log --json 00000012-6b1f9f1e.lgrun | jq -r .text
             """
@@ -45,7 +46,7 @@ struct LogCommand: ParsableCommand {
     }
 
     func run() throws {
-        let path = try Target(target, run: runs.run).newestRun()
+        let path = try runs.target(target).newestRun()
         let reader = try Reader(path: path)
         let run = try reader.summary()
         var news = News()

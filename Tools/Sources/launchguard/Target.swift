@@ -90,4 +90,60 @@ enum Target {
 struct RunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The run with this number, of a state directory.", valueName: "number"))
     var run: UInt64?
+
+    @Option(
+        defaultAsFlag: Last.newest, parsing: .next,
+        help: ArgumentHelp("The newest run of a state directory; with an end, such as crash, the newest run that ended so.", valueName: "end"))
+    var last: Last?
+
+    /// The value of `--last`: the option may stand alone, before the target.
+    enum Last: ExpressibleByArgument, CustomStringConvertible {
+        case newest
+        case end(RunEnd)
+        case target(String)
+
+        init?(argument: String) {
+            self = RunEnd(rawValue: argument).map { $0 == .noRun ? .newest : .end($0) } ?? .target(argument)
+        }
+
+        var description: String { "the newest" }
+    }
+
+    /// Whether no run is named.
+    var isWhole: Bool { run == nil && last == nil }
+
+    func validate() throws {
+        guard run == nil || last == nil else { throw ValidationError("--last and --run name two runs.") }
+    }
+
+    /// The target with the run that the options name.
+    func target(_ argument: String?) throws -> Target {
+        var argument = argument
+        if case .target(let word)? = last {
+            guard argument == nil else { throw ValidationError("--last: \(word) is no end of a run.\(Suggestion.text(for: word, among: RunEnd.allCases.map(\.rawValue)))") }
+            argument = word
+        }
+        let target = try Target(argument, run: run)
+        guard let last else { return target }
+        guard case .directory(let directory) = target else { throw ValidationError("--last needs a state directory.") }
+        guard case .end(let end) = last else { return .file(try target.newestRun()) }
+        guard let path = try directory.lastRun(where: { $0 == end }, try? directory.ledger())?.path else {
+            Output.complain("\(directory.path): no run here has the end \(end.rawValue)")
+            throw ExitStatus.nothingFound.code
+        }
+        return .file(path)
+    }
+}
+
+extension StateDirectory {
+    /// The newest run that ended so, with the end that a list shows; nil: there is none.
+    func lastRun(where isWanted: (RunEnd) -> Bool, _ ledger: LedgerReport?) throws -> RunReport? {
+        let timeline = Dictionary((ledger?.timeline ?? []).map { ($0.uuid, $0) }) { first, _ in first }
+        for path in try runPaths().reversed() {
+            var report = ListedRun.report(path, timeline, withFingerprint: false)
+            report.verdict = report.identity.flatMap { timeline[$0.uuid]?.verdict } ?? report.verdict
+            if let verdict = report.verdict, isWanted(verdict.end) { return report }
+        }
+        return nil
+    }
 }

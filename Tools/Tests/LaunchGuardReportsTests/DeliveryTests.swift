@@ -64,9 +64,9 @@ import Testing
         }
         #expect(entries.count == 3)
         let list = try Tool.run(["list", state.folder.path])
-        #expect(list.status == 0 && list.errors.isEmpty && list.output.contains(/crash SIGSEGV fault\.\w+  sent/))
+        #expect(list.status == 0 && list.errors.isEmpty && list.output.contains(#/ crash  sent/#))
         try state.folder.write(whole.bytes.dropLast(), "spool/sent/\(whole.name)")
-        #expect(try Tool.run(["list", state.folder.path]).output.contains(/crash SIGSEGV fault\.\w+  dead  .*\(damaged\)\n/))
+        #expect(try Tool.run(["list", state.folder.path]).output.contains(#/ crash  dead  .*\(damaged\)\n/#))
     }
 
     @Test func aListShowsTheStateOfEachReport() async throws {
@@ -77,7 +77,7 @@ import Testing
         try state.folder.add(SpooledReport(uuid: uuid, attempts: 3, more: 4, error: "connection \u{1B}[31mrefused"), to: "new")
         let list = try Tool.run(["list", "--no-symbols", state.folder.path])
         let lines = list.output.split(separator: "\n")
-        let crashed = try #require(lines.first { $0.contains("crash SIGSEGV") })
+        let crashed = try #require(lines.first { $0.contains(" crash ") })
         #expect(crashed.contains("  pending  ") && crashed.hasSuffix(#"  (3 attempts: connection \x1B[31mrefused; stands for 4 more)"#))
         #expect(lines.filter { $0.contains("pending") }.count == 1)
         let runs = try Tool.run(["list", "--json", state.folder.path]).output.split(separator: "\n").map { try JSONLine.value(Listed.self, from: String($0)) }

@@ -125,7 +125,7 @@ import Testing
         #expect(report.crash?.messages == [Message(source: .guard, text: "launchguard: guard container: index 9 of 3")])
         #expect(report.guards?.sites?.first?.action == .ended && !report.isDegraded)
         let lines = try Tool.run(["inspect", "--no-symbols", path]).output.lines
-        #expect(lines.dropFirst().first == "  guard:     launchguard: guard container: index 9 of 3")
+        #expect(lines.dropFirst(2).first == "  guard:     launchguard: guard container: index 9 of 3")
     }
 
     private func text(_ write: (inout TextWriter) throws -> Void) rethrows -> String {

@@ -40,7 +40,7 @@ import Testing
     @Test func theOthersFollowTheOneThatCounts() throws {
         let report = try Reader(path: Self.path).run()
         let lines = text { report.write(to: &$0) }.lines
-        #expect(lines[0] == "crashed: SIGBUS (fault.bus) at address 0x30 in parts + 0x300")
+        #expect(lines[0] == "bus error at address 0x30 in parts + 0x300 of org.example.parts")
         let headings = [
             "thread 4712 \"worker\" crashed",
             "another crash: SIGABRT (abort.explicit) on thread 4711 \"loader\", earlier, and still in its handler when the crash above came",

@@ -94,14 +94,15 @@ import Testing
         let report = try Sample.crash()
         var coloured = TextWriter(isColored: true)
         report.write(to: &coloured)
-        #expect(coloured.text.hasPrefix("\u{1B}[1;31mcrashed: "))
+        #expect(coloured.text.hasPrefix("\u{1B}[1;31mread through a NULL pointer "))
         #expect(!text { report.write(to: &$0) }.contains("\u{1B}"))
     }
 
     @Test func aCrashReportNamesTheCauseFirst() throws {
         let lines = try text { try Sample.crash().write(to: &$0) }.lines
-        #expect(lines[0] == "crashed: SIGSEGV (fault.null_read) at address 0x0 in Notes.open()")
-        #expect(lines[1] == "  evidence: the run file holds a crash record")
+        #expect(lines[0] == "read through a NULL pointer in Notes.open() at Notes.swift:42 of org.example.notes")
+        #expect(lines[1] == "  signal:    SIGSEGV (fault.null_read) at address 0x0")
+        #expect(lines[2] == "  evidence: the run file holds a crash record")
         #expect(lines.contains("run          12, 6b1f9f1e-0000-4000-8000-000000000001"))
         #expect(lines.contains("fingerprint  6bc0c37437f4aeabb1fb4203ae4651f5"))
         #expect(lines.contains("started      2026-01-31T12:00:00.000000001Z, lasted 1.402 s"))

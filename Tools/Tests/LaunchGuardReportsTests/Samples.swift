@@ -20,7 +20,7 @@ enum Sample {
          "fingerprint":"6bc0c37437f4aeabb1fb4203ae4651f5",
          "contexts":[{"name":"main","phase":"launching","begunNanoseconds":1100000000,"launchingNanoseconds":1200000000,
           "windowMilliseconds":5000,"finish":"either","task":"open database"}],
-         "crash":{"signal":{"number":11,"name":"SIGSEGV"},"code":1,"codeName":"SEGV_MAPERR","kind":"fault.null_read",
+         "crash":{"signal":{"number":11,"name":"SIGSEGV"},"code":1,"codeName":"SEGV_MAPERR","kind":"fault.null_read","what":"read through a NULL pointer",
           "address":"0x0000000000000000","programCounter":"0x00005581c61b6581","stackPointer":"0x00007ffd00001000",
           "framePointer":"0x00007ffd00001040","trap":14,"error":4,"threadID":4712,"threadName":"loader",
           "stackLow":"0x00007ffd00000000","stackHigh":"0x00007ffd00800000","time":"2026-01-31T12:00:01.402000001Z",

@@ -141,8 +141,8 @@ import TestSupport
         report.crash?.messages?[0].text = "first\nsecond \u{1B}[2J\n\n"
         let lines = text { report.write(to: &$0) }.lines
         #expect(
-            Array(lines[0..<7]) == [
-                "crashed: SIGABRT (abort.cpp_exception) in parts + 0x1010",
+            Array(lines[0..<8]) == [
+                "exception of type std::runtime_error: no room for \"notes\" \\x1B[31m\u{FFFD} in parts + 0x1010 of org.example.parts", "  signal:    SIGABRT (abort.cpp_exception)",
                 "  libc:      first", #"             second \x1B[2J"#, "  exception: std::runtime_error",
                 "  what():    no room for \"notes\" \\x1B[31m\u{FFFD}", "             … the record had no room for the rest of this message",
                 "  evidence: the run file holds a crash record",
@@ -255,9 +255,9 @@ import TestSupport
     func theCompilersWordsGiveTheReason(trap: String, reason: String) throws {
         var crash = try #require(try Sample.crash().crash)
         crash.refine(trap: trap)
-        #expect(crash.reason == reason && crash.message == trap && crash.kind == "fault.null_read")
+        #expect(crash.reason == reason && crash.message == trap && crash.kind == "fault.null_read" && crash.finestKind == reason)
         let own = OwnCode(try Sample.crash())
-        #expect(crash.summary(own).hasPrefix("SIGSEGV (\(reason))"))
+        #expect(crash.sentence(own).hasPrefix("\(trap) in "))
         var spoken = try #require(try Sample.surrounded().crash)
         spoken.refine(trap: trap)
         #expect(spoken.message == nil && spoken.reason == reason, "the source of a message is quoted with it")

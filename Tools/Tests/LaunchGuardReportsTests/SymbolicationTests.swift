@@ -53,6 +53,63 @@ import Testing
         #expect(queries.map { found[$0]?.first?.name } == ["f", "g"] && queries.map { found[$0]?.first?.file } == [nil, "/src/g.c"])
     }
 
+    /// A program with lines, its address of `main`, and the module of a report that names it. Nil:
+    /// no compiler is here, or it makes none such.
+    private static func program(in folder: TemporaryFolder, _ prepare: String = ":") throws -> (module: RunModule, address: UInt64)? {
+        // Few lines would not be worth their compression.
+        let others = (0..<300).map { "int f\($0)(int x) {\n    return x + \($0);\n}\n" }.joined()
+        try folder.write(Array(("int main(void) { return 0; }\n" + others).utf8), "main.c")
+        let script = "cd \(folder.path) && cc -g -O0 -Wl,--build-id -o program main.c && nm program > names && \(prepare)"
+        guard try Tool.run(["-c", script], program: "/bin/sh").status == 0 else { return nil }
+        let names = try String(contentsOfFile: folder.path + "/names", encoding: .utf8)
+        let main = try #require(names.split(separator: "\n").first { $0.hasSuffix(" T main") })
+        guard let file = ELFFile(path: folder.path + "/program") else { return nil }
+        let id = file.buildID()
+        let module = RunModule(path: folder.path + "/program", buildID: id, start: Address(0), end: Address(1 << 32), bias: Address(0))
+        return (module, try #require(UInt64(main.prefix(16), radix: 16)))
+    }
+
+    private static func symbols(of module: RunModule, at address: UInt64, _ symbolicator: Symbolicator) throws -> (symbol: Symbol?, problems: [Problem]) {
+        var report = try Sample.crash()
+        report.modules = [module]
+        report.crash?.dwarfStack = nil
+        report.crash?.framePointerStack = Stack(method: .framePointers, frames: [Frame(address: Address(address), lookup: Address(address))])
+        report.crash?.threads = nil
+        try symbolicator.symbolicate(&report)
+        return (report.crash?.framePointerStack?.frames.first?.symbols?.last, report.problems)
+    }
+
+    /// A packager keeps debug files in folders of folders.
+    @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed")) func debugFilesAreFoundBelowTheirFolder() throws {
+        let folder = try TemporaryFolder()
+        let separate = "mkdir -p debug/v1/amd64 && objcopy --only-keep-debug program debug/v1/amd64/program.debug && strip program"
+        guard let (module, address) = try Self.program(in: folder, separate) else { return }
+        #expect(try Self.symbols(of: module, at: address, Symbolicator()).symbol?.line == nil)
+        let found = try Self.symbols(of: module, at: address, Symbolicator(debugDirectories: [folder.path + "/debug"]))
+        #expect(found.symbol?.line == 1 && found.symbol?.file?.hasSuffix("main.c") == true, "\(found)")
+    }
+
+    /// A symbolizer that knows no line of a file: the next one is asked, and where there is none,
+    /// the reason is named.
+    @Test func compressedLinesAreReadByAnotherSymbolizer() throws {
+        let folder = try TemporaryFolder()
+        guard let (module, address) = try Self.program(in: folder, "objcopy --compress-debug-sections=zstd program") else { return }
+        let blind = try folder.write(Array("#!/bin/sh\necho '[{\"Symbol\":[{\"FunctionName\":\"main\",\"FileName\":\"\",\"Line\":0,\"Column\":0}]}]'\n".utf8), "blind")
+        let first = Symbolicator.Way.program("/bin/sh", [blind])
+        let own = try Self.symbols(of: module, at: address, Symbolicator([first, .program(Tool.path, ["symbolize"])]))
+        #expect(own.symbol?.name == "main" && own.symbol?.line == 1, "\(own)")
+        let alone = try Self.symbols(of: module, at: address, Symbolicator([first]))
+        #expect(alone.symbol?.name == "main" && alone.problems.contains { $0.message.contains("compressed with zstd") }, "\(alone)")
+    }
+
+    @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed")) func aMissingAlternateFileIsNamed() throws {
+        let folder = try TemporaryFolder()
+        let link = "printf '../common.debug\\000abcdefgh' > link && objcopy --add-section .gnu_debugaltlink=link program"
+        guard let (module, address) = try Self.program(in: folder, link) else { return }
+        let found = try Self.symbols(of: module, at: address, Symbolicator())
+        #expect(found.problems.contains { $0.code == "alternate-file" && $0.message.contains("/../common.debug, which is not on this machine") }, "\(found)")
+    }
+
     @Test func aFileWithAnotherBuildIDIsRefused() throws {
         var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
         let real = try #require(report.modules?[0].buildID)

@@ -52,7 +52,7 @@ import TestSupport
         #expect(try device.run(["inspect", name]).output.contains("streak 1"))
         let run: RunReport = try JSONLine.value(from: try device.run(["inspect", "--json", "--run", "1", device.folder.path + "/" + name]).output)
         #expect(run.crash?.address == Address(8) && run.path.hasPrefix(name + "/var/lib/notes/runs/00000001-"))
-        #expect(try device.run(["inspect", run.path]).output.hasPrefix("crashed: SIGSEGV"), "the path that it shows leads there")
+        #expect(try device.run(["inspect", run.path]).output.hasPrefix("access through a NULL pointer"), "the path that it shows leads there")
     }
 
     @Test func aPathInATarballNamesOneOfSeveral() async throws {

@@ -84,6 +84,8 @@ struct lgf_entry {
     /* counted when the end comes during a launch: 'Y', 'W' (an option decides), 'N' */
     char launch;
     const char *message;     /* part of the message of the record; NULL: none is expected */
+    /* begin of the sentence that a report begins with; NULL: any */
+    const char *sentence;
 
     uint32_t needs;          /* enum lgf_need */
     uint32_t traits;         /* enum lgf_trait */
@@ -194,6 +196,12 @@ void lgf_throw_through_noexcept(void);
 void lgf_terminate(void);
 void lgf_out_of_memory(void);
 void lgf_throw_at_exit(void);
+void lgf_thrown_text(void);
+void lgf_thrown_string(void);
+void lgf_nested_exception(void);
+void lgf_own_terminate_handler(void);
+void lgf_abort_while_catching(void);
+void lgf_checked_index(void);
 
 #ifdef __cplusplus
 }

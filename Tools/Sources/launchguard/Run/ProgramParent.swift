@@ -10,6 +10,7 @@ import LaunchGuardPlatform
 struct ProgramParent {
     let process: pid_t
     let witness: RunWitness
+    private let words: KeptWords?
     /// The channel to the listener of the group; -1: there is none.
     private let listener: Int32
     /// Nil: the kernel does not report the ends of descendants, or there are no files to store them
@@ -18,9 +19,10 @@ struct ProgramParent {
     /// Signals that the group got and this process has still to take, signal 1 in bit 0.
     private var heard: UInt64 = 0
 
-    init(_ process: pid_t, _ witness: RunWitness, hasRecords: Bool) {
+    init(_ process: pid_t, _ witness: RunWitness, _ words: KeptWords?, hasRecords: Bool) {
         self.process = process
         self.witness = witness
+        self.words = words
         listener = lg_shim_start_listener()
         descendants = hasRecords ? DescendantWatch(process, witness) : nil
     }
@@ -86,6 +88,7 @@ struct ProgramParent {
             var status: Int32 = 0
             guard unsafe waitpid(child, &status, 0) == child else { break }
             descendants?.waited(for: child)
+            if child == process, let words { witness.store(words.settle(), of: ended) }
             witness.store(status, of: ended)
             watch?.ended(child, status)
             if child == process { result = status }

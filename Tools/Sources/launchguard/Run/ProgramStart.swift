@@ -19,7 +19,9 @@ struct ProgramStart {
         self.given = given
     }
 
-    func program(_ environment: ProgramEnvironment) throws(RunError) -> pid_t {
+    /// Starts the program; what it says on standard error is kept in `words`.
+    func program(_ environment: ProgramEnvironment, _ words: KeptWords?) throws(RunError) -> pid_t {
+        defer { words?.handOver() }
         let own = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         var process: pid_t = 0
         let error = unsafe start(file.path, Array(own.suffix(count)), environment, &process)

@@ -11,6 +11,7 @@ struct Restarter {
     let name: String
     let environment: ProgramEnvironment
     let witness: RunWitness
+    let keepsWords: Bool
     let messages: RunMessages
 
     /// Until the program ends well, is asked to end, or is given up. Ends this process as the
@@ -40,8 +41,9 @@ struct Restarter {
     private func live(_ isFirst: Bool) throws(RunError) -> (Int32, Bool, (directory: String, path: String)?) {
         var ours = environment
         ours.set("LAUNCHGUARD_LAUNCH", options.plan(isFirst: isFirst, isQuiet: messages.isQuiet, preload: Output.variable("LD_PRELOAD")))
-        let process = try program.program(ours)
-        var parent = ProgramParent(process, witness, hasRecords: true)
+        let words = keepsWords ? KeptWords() : nil
+        let process = try program.program(ours, words)
+        var parent = ProgramParent(process, witness, words, hasRecords: true)
         let watch = LaunchWatch(process, options, witness, say: say) { program.command($0, ProgramEnvironment()) }
         let status = parent.waitForEnd(watch)
         watch.close()

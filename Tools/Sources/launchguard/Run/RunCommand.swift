@@ -9,10 +9,12 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a program that does not use LaunchGuard, and record how it ends.",
-        usage: "launchguard run [--directory <dir>] [--log <file>] [--witness-only] [--quiet] [--restart ...] [--] <program> [<argument> ...]",
+        usage: "launchguard run [--directory <dir>] [--log <file>] [--witness-only] [--no-keep-stderr] [--quiet] [--restart ...] [--] <program> [<argument> ...]",
         discussion: """
             A library that is loaded into the program, and into all programs that it starts, writes the records. The program has the \
-            same standard streams, descriptors, terminal, signals, limits and exit status as without it. The library is that of \
+            same descriptors, terminal, signals, limits and exit status as without it. Standard error is a pipe, from which the text goes \
+            where it would have gone, and its last 16 KiB into the record: the reason of an exit. So is standard output where both lead to \
+            one place, so that their order stays. A terminal stays a terminal, and keeps nothing. The library is that of \
             $LAUNCHGUARD_PRELOAD, else lib/launchguard/launchguard-preload.so of the prefix of this tool, of /usr/local or of /usr.
 
             Into a program that is statically linked, or that has more rights than its caller, nothing can be loaded. How it ended \
@@ -40,6 +42,9 @@ struct RunCommand: ParsableCommand {
 
     @Flag(name: .customLong("witness-only"), help: "Load nothing into the program: only say how it ended.")
     var isWitnessOnly = false
+
+    @Flag(name: .customLong("keep-stderr"), inversion: .prefixedNo, help: "Keep the last 16 KiB of standard error as the reason of an exit.")
+    var keepsWords = true
 
     @Flag(name: .customLong("quiet"), help: "Say nothing.")
     var isQuiet = false
@@ -103,14 +108,17 @@ struct RunCommand: ParsableCommand {
         let witness = RunWitness(directory)
         let program = ProgramStart(file, argumentCount: count)
         if restart.isOn {
-            try Restarter(options: restart, program: program, name: file.path, environment: environment, witness: witness, messages: messages).run()
+            try Restarter(
+                options: restart, program: program, name: file.path, environment: environment, witness: witness, keepsWords: keepsWords, messages: messages
+            ).run()
         }
-        let process = try program.program(environment)
+        let words = isRecorded && keepsWords ? KeptWords() : nil
+        let process = try program.program(environment, words)
         // The program could not close a descriptor that stays open here, and nobody could unmount
         // a file system that this process stays on.
         lg_shim_release_files(isRecorded ? -1 : messages.descriptor)
         _ = unsafe chdir("/")
-        var parent = ProgramParent(process, witness, hasRecords: !isWitnessOnly)
+        var parent = ProgramParent(process, witness, words, hasRecords: !isWitnessOnly)
         let status = parent.waitForEnd()
         if !isRecorded, status & 0x7F != 0 {
             messages.say("\(file.path): it died of \(RunSignal(status & 0x7F).name)", descriptor: LG_SHIM_KEPT_FILE)

@@ -36,6 +36,13 @@ final class RunWitness {
         try? Session.witness(waitStatus, of: ended.process, stateDirectory: run.directory)
     }
 
+    /// Stores what a process said on standard error, if there is a run of it. Comes before the wait
+    /// status: a later start of the program may wait for that one alone.
+    func store(_ said: (bytes: [UInt8], total: UInt64), of ended: ProcessIdentity) {
+        guard said.total > 0, let run = run(of: ended) else { return }
+        try? Session.witness(standardError: said.bytes, total: said.total, of: ended.process, stateDirectory: run.directory)
+    }
+
     /// The newest run of the process, which may have executed several programs in turn: its state
     /// directory and its file. Nil also where that run belongs to another process, which got the
     /// number since.

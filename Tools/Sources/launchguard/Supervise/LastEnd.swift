@@ -1,5 +1,6 @@
 import LaunchGuard
 import LaunchGuardReports
+import ToolParts
 
 /// How the last run of an application ended, and what its next launch will be.
 struct LastEnd: Encodable {
@@ -11,6 +12,9 @@ struct LastEnd: Encodable {
     let started: Timestamp?
     let durationNanoseconds: UInt64?
     let verdict: Verdict
+    /// The cause in one sentence, and the program's own function that it names.
+    let headline: String?
+    let place: String?
     let contexts: [Context]
     /// The exit status of `verdict`.
     let exitStatus: Int32
@@ -24,8 +28,15 @@ struct LastEnd: Encodable {
         let streak: UInt32
     }
 
+    /// The line of the run in a list; nil: its file is gone.
+    private let line: ListedRun?
+
+    private enum CodingKeys: CodingKey {
+        case schema, type, directory, ordinal, uuid, started, durationNanoseconds, verdict, headline, place, contexts, exitStatus
+    }
+
     /// Nil: no run is known. Processes beside the primary one are passed over.
-    init?(_ directory: StateDirectory, _ ledger: LedgerReport) {
+    init?(_ directory: StateDirectory, _ ledger: LedgerReport, _ symbols: SymbolOptions) {
         let counted = ledger.timeline.map { Run(ordinal: $0.ordinal, uuid: $0.uuid, started: $0.started, duration: $0.durationNanoseconds, verdict: $0.verdict) }
         let uncounted = ledger.uncounted.filter { !$0.isSecondary }.map {
             Run(
@@ -39,6 +50,9 @@ struct LastEnd: Encodable {
         started = last.started
         durationNanoseconds = last.duration
         verdict = last.verdict
+        line = Self.line(of: last, directory, ledger, symbols)
+        headline = line?.headline
+        place = line?.place
         contexts = ledger.contexts.map { context in
             guard let next = try? Launch.info(of: context.name, stateDirectory: directory.path) else {
                 return Context(name: context.name, status: context.status, mode: context.mode, isHalted: context.isHalted, streak: context.streak)
@@ -56,6 +70,15 @@ struct LastEnd: Encodable {
         let started: Timestamp?
         let duration: UInt64?
         let verdict: Verdict
+    }
+
+    private static func line(of run: Run, _ directory: StateDirectory, _ ledger: LedgerReport, _ symbols: SymbolOptions) -> ListedRun? {
+        guard let path = try? directory.runPath(ordinal: run.ordinal) else { return nil }
+        let timeline = Dictionary(ledger.timeline.map { ($0.uuid, $0) }) { first, _ in first }
+        var reports = [ListedRun.report(path, timeline, withFingerprint: false)]
+        guard reports[0].identity?.uuid == run.uuid else { return nil }
+        symbols.apply(to: &reports)
+        return ListedRun(reports[0], counted: timeline[run.uuid])
     }
 
     static let haltedStatus: Int32 = 20
@@ -82,6 +105,7 @@ struct LastEnd: Encodable {
             let mode = context.isHalted ? ", halted" : context.mode == "normal" ? "" : ", \(context.mode)"
             return "; \(context.name): \(context.status)\(mode), streak \(context.streak)"
         }
-        return "\(verdict.summary); run \(ordinal)\(lived)\(launches.joined())"
+        let why = line.map { $0.why.isEmpty ? "" : ": \($0.why)" } ?? ""
+        return "\(line?.end ?? verdict.summary)\(why); run \(ordinal)\(lived)\(launches.joined())"
     }
 }

@@ -37,11 +37,12 @@ struct VerdictCommand: ParsableCommand {
     var directory: String?
 
     @OptionGroup var output: OutputOptions
+    @OptionGroup var symbols: SymbolOptions
 
     func run() throws {
         let directory = try Target(self.directory).stateDirectory(for: "verdict")
         let ledger = try directory.ledger()
-        guard let last = LastEnd(directory, ledger) else {
+        guard let last = LastEnd(directory, ledger, symbols) else {
             Output.complain("\(directory.path): no run \(ledger.isDamaged ? "can be read" : "has been recorded here")")
             throw (ledger.isDamaged ? ExitStatus.damaged : .nothingFound).code
         }
