@@ -536,7 +536,7 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
 
 lg_status lg_witness_stderr(const char *state_directory, int32_t pid, const char *bytes, size_t size, uint64_t total)
 {
-    return LG_ERR_STATE;
+    return LG_ERR_UNSUPPORTED;
 }
 
 lg_status lg_state_directory(const char *app_id, char *buffer, size_t size)

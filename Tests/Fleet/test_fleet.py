@@ -453,7 +453,7 @@ class Show(FleetCase):
         self.collect("--device", "<b>Lobby</b>", self.write_copies(), symbols=True)
 
     def test_example(self):
-        name = self.fingerprint("crash", "SIGSEGV")
+        name = self.fingerprint("crash", "fleet_victim_write")
         shown = json.loads(self.tool("show", "--json", name, self.database).output)
         self.assertEqual((shown["group"]["fingerprint"], shown["group"]["runs"], shown["device"]), (name, 2, "<b>Lobby</b>"))
         self.assertEqual([(part["name"], part["runs"]) for part in shown["versions"]], [("1.2", 1), ("1.1", 1)])
@@ -472,7 +472,7 @@ class Show(FleetCase):
         devices = self.write_copies()
         tarball = self.tarball("kiosk-8.tar.gz", (devices / "8", "var/lib/8"))
         self.collect(tarball, symbols=True)
-        name = self.fingerprint("crash", "SIGSEGV")
+        name = self.fingerprint("crash", "fleet_victim_write")
         shown = json.loads(self.tool("show", "--json", name, self.database).output)
         self.assertEqual({part["name"]: part.get("source") for part in shown["devices"]}, {"8" * 32: str(tarball), "<b>Lobby</b>": None})
         self.assertIn(f"  {'8' * 32} (kiosk-8.tar.gz)  1×", self.tool("show", name, self.database).output)
@@ -482,7 +482,7 @@ class Show(FleetCase):
         self.assertEqual({part.get("source") for part in shown["devices"]}, {None})
 
     def test_the_most_complete_record_is_the_example(self):
-        name = self.fingerprint("crash", "SIGSEGV")
+        name = self.fingerprint("crash", "fleet_victim_write")
         best = self.query("SELECT run_uuid FROM example WHERE fingerprint = ?", name)
         path = pathlib.Path(self.query("SELECT path FROM run WHERE uuid = ?", best[0][0])[0][0])
         # A checksum of what the run began on is wrong.
@@ -507,7 +507,7 @@ class Show(FleetCase):
             self.assertEqual((result.status, result.output), (status, ""), result)
 
     def test_pages(self):
-        name = self.fingerprint("crash", "SIGSEGV")
+        name = self.fingerprint("crash", "fleet_victim_write")
         for words in ["top"], ["top", "--version", "1.1..1.3"], ["show", name]:
             result = self.tool(words[0], "--html", *words[1:], self.database)
             self.assertEqual((result.status, result.errors), (0, ""), result)

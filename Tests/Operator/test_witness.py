@@ -33,7 +33,7 @@ class Shell(OperatorCase):
         for shell in filter(None, ["/bin/sh", shutil.which("bash")]):
             for action, status, words in [
                 ("_exit 3", EXIT, "exit with status 3"), ("_exit 0", 0, "clean"), ("_exit 128", EXIT, "exit with status 128"),
-                ("_exit 200", EXIT, "exit with status 200"), ("raise 9", KILLED, "killed SIGKILL"), ("raise 11", CRASH, "crash SIGSEGV"),
+                ("_exit 200", EXIT, "exit with status 200"), ("raise 9", KILLED, "killed SIGKILL"), ("raise 11", CRASH, "crash: SIGSEGV sent by the program itself in "),
                 ("raise 64", CRASH, "crash SIGRTMIN+30"), ("raise 15", 0, "terminated SIGTERM"),
                 # Its own mark says that it was exit(), and no signal.
                 ("exit 139", EXIT, "exit with status 139"), ("exit 7", EXIT, "exit with status 7"),

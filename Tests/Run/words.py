@@ -104,8 +104,8 @@ class Words(Recorded):
             def close():
                 if not way:
                     os.close(2)
-            output, _ = self.ends(3, [*self.under(), *way, "sh", "-c", "readlink /proc/self/fd/2; exit 3"], before=close, stderr=subprocess.DEVNULL)
-            self.assertEqual(output, b"/dev/null\n" if way else b"")
+            run = Run([*self.under(), *way, "sh", "-c", "readlink /proc/self/fd/2; exit 3"], before=close, stderr=subprocess.DEVNULL)
+            self.assertEqual(run.end()[:2], (3, b"/dev/null\n" if way else b""))
             self.assertNotIn("standardError", self.newest("sh")[1])
 
     def test_a_terminal_stays_one(self):

@@ -82,9 +82,11 @@ struct InspectCommand: ParsableCommand {
         if ledger.appID == nil, ledger.uncounted.isEmpty { try ExitStatus.nothingFound.end() }
     }
 
-    /// What a person came for, before the state of the ladder.
+    /// What a person came for, before the state of the ladder. An end without a trace may be
+    /// nobody's fault: one that says what happened comes first.
     private func writeLastBadEnd(of directory: StateDirectory, _ ledger: LedgerReport, to writer: inout TextWriter) {
-        guard var run = try? directory.lastRun(where: \.isBad, ledger), let identity = run.identity else { return }
+        let bad = (try? directory.lastRun(where: { $0.isBad && $0 != .unknown }, ledger)) ?? (try? directory.lastRun(where: { $0 == .unknown }, ledger))
+        guard var run = bad, let identity = run.identity else { return }
         var reports = [run]
         symbols.apply(to: &reports)
         run = reports[0]
