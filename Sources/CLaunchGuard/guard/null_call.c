@@ -12,6 +12,8 @@ static __attribute__((no_sanitize("address", "thread"))) uint64_t word_at(uint64
 
 static bool are_readable(uint64_t address, size_t size)
 {
+    if (address > UINT64_MAX - size)
+        return false;
     for (uint64_t word = address & ~UINT64_C(7); word < address + size; word += sizeof(uint64_t))
         if (lg__os_readable(word) != 1)
             return false;
@@ -38,25 +40,29 @@ static bool is_null(uint64_t function)
     return function == 0 || (function >= atomic_load(&entries_begin) && function < atomic_load(&entries_end));
 }
 
-/* That call or jump went to 0. */
+/* The function; no address where the word cannot be read. */
+static uint64_t function_of(const struct lg__arch_callee *callee)
+{
+    uint64_t function = UINT64_MAX;
+    if (callee->through != LG__CALLEE_SLOT)
+        return callee->value;
+    if (are_readable(callee->value, sizeof function))
+        read_bytes(callee->value, (uint8_t *)&function, sizeof function);
+    return function;
+}
+
+/* That call went to 0, or to a function that begins with a jump to 0. */
 static bool goes_to_null(const struct lg__arch_callee *callee, const uint64_t registers[LG__REGISTERS_MAX])
 {
     uint8_t code[LG__ARCH_STUB_BYTES];
-    uint64_t function;
-    struct lg__arch_callee next;
-    switch (callee->through) {
-    case LG__CALLEE_VALUE: return is_null(callee->value);
-    case LG__CALLEE_SLOT:
-        if (!are_readable(callee->value, sizeof(uint64_t)))
-            return false;
-        read_bytes(callee->value, (uint8_t *)&function, sizeof function);
-        return is_null(function);
-    default: break;
-    }
-    if (!are_readable(callee->value, sizeof code))
+    struct lg__arch_callee jump;
+    const uint64_t function = function_of(callee);
+    if (is_null(function))
+        return true;
+    if (!are_readable(function, sizeof code))
         return false;
-    read_bytes(callee->value, code, sizeof code);
-    return lg__arch_jumps_at(code, callee->value, registers, &next) && next.through != LG__CALLEE_CODE && goes_to_null(&next, registers);
+    read_bytes(function, code, sizeof code);
+    return lg__arch_jumps_at(code, function, registers, &jump) && is_null(function_of(&jump));
 }
 
 /* Before `next` is a call that went to 0. A smashed stack may "return" to 0, and have any return

@@ -242,45 +242,70 @@ bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_
     return fault.access == LG__ACCESS_READ && address - from < left;
 }
 
-/* Bytes of an indirect call from FF on: opcode, ModRM, SIB, displacement (Intel SDM volume 2,
- * tables 2-2 and 2-3). */
-static size_t indirect_call_bytes(const uint8_t *call)
-{
-    const unsigned mod = call[1] >> 6, rm = call[1] & 7;
-    const bool has_sib = mod != 3 && rm == 4;
-    const bool has_word = mod == 2 || (mod == 0 && (rm == 5 || (has_sib && (call[2] & 7) == 5)));
-    return 2u + has_sib + (has_word ? 4u : mod == 1 ? 1u : 0u);
-}
+/* ---- operands (Intel SDM volume 2, 2.1.5, tables 2-2 and 2-3) ---- */
 
 #define SP_COLUMN 7u
 #define REX_B 1u
 #define REX_X 2u
+#define REX_W 8u
+#define NO_BASE 5u  /* of a memory operand */
+#define HAS_INDEX 4u
+#define NO_INDEX 4u
 
-/* The operand of an indirect call or jump, from FF on, that ends at `next`. `sp`: before it. */
-static struct lg__arch_callee operand(const uint8_t *code, unsigned rex, uint64_t next, const uint64_t registers[LG__REGISTERS_MAX], uint64_t sp)
+struct operand {
+    bool is_register;
+    unsigned number;  /* of the register, in an instruction */
+    uint64_t address; /* else */
+};
+
+/* Bytes of an operand from its ModRM byte on. */
+static size_t operand_bytes(const uint8_t *modrm)
 {
-    /* columns of the registers by their number in an instruction */
-    static const uint8_t columns[] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
-    const unsigned mod = code[1] >> 6, rm = code[1] & 7, high = rex & REX_B ? 8 : 0;
-    const bool has_sib = mod != 3 && rm == 4;
-    const unsigned base = (has_sib ? code[2] & 7 : rm) + high, index = (code[2] >> 3 & 7) + (rex & REX_X ? 8 : 0);
-    const uint8_t *end = code + indirect_call_bytes(code);
+    const unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
+    const bool has_sib = mod != 3 && rm == HAS_INDEX;
+    const bool has_word = mod == 2 || (mod == 0 && (rm == NO_BASE || (has_sib && (modrm[1] & 7) == NO_BASE)));
+    return 1u + has_sib + (has_word ? 4u : mod == 1 ? 1u : 0u);
+}
+
+static uint64_t value_of(const uint64_t registers[LG__REGISTERS_MAX], unsigned number)
+{
+    static const uint8_t columns[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
+    return registers[number < 8 ? columns[number] : number];
+}
+
+/* `at`: the address of the ModRM byte. `sp`: the stack pointer before the instruction. */
+static struct operand operand(const uint8_t *modrm, unsigned rex, uint64_t at, const uint64_t registers[LG__REGISTERS_MAX], uint64_t sp)
+{
+    const unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
+    const bool has_sib = mod != 3 && rm == HAS_INDEX;
+    const unsigned low = has_sib ? modrm[1] & 7u : rm, number = low | (rex & REX_B ? 8u : 0u);
+    const unsigned index = (modrm[1] >> 3 & 7u) | (rex & REX_X ? 8u : 0u);
+    const uint8_t *end = modrm + operand_bytes(modrm);
+    const bool no_base = mod == 0 && low == NO_BASE;
     int32_t distance = 0;
     if (mod == 3)
-        return (struct lg__arch_callee){ LG__CALLEE_VALUE, registers[columns[base]] };
-    const bool no_base = mod == 0 && (base & 7) == 5;
+        return (struct operand){ .is_register = true, .number = number };
     if (mod == 2 || no_base)
         memcpy(&distance, end - 4, sizeof distance);
     else if (mod == 1)
         distance = (int8_t)end[-1];
     uint64_t address = (uint64_t)(int64_t)distance;
     if (!no_base)
-        address += base == 4 ? sp : registers[columns[base]];
+        address += number == 4 ? sp : value_of(registers, number);
     else if (!has_sib)
-        address += next;
-    if (has_sib && index != 4)
-        address += registers[columns[index]] << (code[2] >> 6);
-    return (struct lg__arch_callee){ LG__CALLEE_SLOT, address };
+        address += at + operand_bytes(modrm);
+    if (has_sib && index != NO_INDEX)
+        address += value_of(registers, index) << (modrm[1] >> 6);
+    return (struct operand){ .address = address };
+}
+
+/* ---- calls and jumps ---- */
+
+static struct lg__arch_callee callee_of(const uint8_t *code, unsigned rex, uint64_t at, const uint64_t registers[LG__REGISTERS_MAX], uint64_t sp)
+{
+    const struct operand through = operand(code + 1, rex, at + 1, registers, sp);
+    return through.is_register ? (struct lg__arch_callee){ LG__CALLEE_VALUE, value_of(registers, through.number) }
+                               : (struct lg__arch_callee){ LG__CALLEE_SLOT, through.address };
 }
 
 static bool is_indirect(const uint8_t *code, unsigned extension)
@@ -306,11 +331,11 @@ size_t lg__arch_calls_before(const uint8_t before[LG__ARCH_CALL_BYTES], uint64_t
     }
     for (size_t i = 0; i < sizeof lengths; i++) {
         const uint8_t *code = end - lengths[i];
-        if (!is_indirect(code, CALLS) || indirect_call_bytes(code) != lengths[i])
+        if (!is_indirect(code, CALLS) || 1 + operand_bytes(code + 1) != lengths[i])
             continue;
-        ret_callees[count++] = operand(code, 0, next, registers, sp);
+        ret_callees[count++] = callee_of(code, 0, next - lengths[i], registers, sp);
         if ((code[-1] & 0xf0) == 0x40)
-            ret_callees[count++] = operand(code, code[-1], next, registers, sp);
+            ret_callees[count++] = callee_of(code, code[-1], next - lengths[i], registers, sp);
     }
     return count;
 }
@@ -319,70 +344,29 @@ bool lg__arch_jumps_at(const uint8_t code[LG__ARCH_STUB_BYTES], uint64_t address
                        struct lg__arch_callee *ret_callee)
 {
     static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+    static const uint8_t no_vectors[] = { 0x31, 0xc0 }; /* xor eax, eax */
     const uint8_t *at = code;
     if (memcmp(at, endbr64, sizeof endbr64) == 0)
         at += sizeof endbr64;
+    if (memcmp(at, no_vectors, sizeof no_vectors) == 0)
+        at += sizeof no_vectors;
     at += *at == 0xf2; /* bnd */
     const unsigned rex = (*at & 0xf0) == 0x40 ? *at++ : 0;
     if (!is_indirect(at, JUMPS))
         return false;
-    *ret_callee = operand(at, rex, address + (uint64_t)(at - code) + indirect_call_bytes(at), registers, registers[SP_COLUMN]);
+    *ret_callee = callee_of(at, rex, address + (uint64_t)(at - code), registers, registers[SP_COLUMN]);
     return true;
 }
 
-/* ---- a division (Intel SDM volume 2, DIV and IDIV; 2.1.5 for the operand) ---- */
+/* ---- a division (Intel SDM volume 2, DIV and IDIV) ---- */
 
 #define DIVISION_BYTES 15u /* of the longest instruction */
-/* of the operand */
-#define NO_BASE 5u
-#define HAS_INDEX 4u
-#define NO_INDEX 4u
-
-/* DWARF numbers of the first eight registers, by the numbers of the CPU. */
-static uint64_t value_of(const uint64_t registers[LG__REGISTERS_MAX], unsigned number)
-{
-    static const uint8_t numbers[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
-    return registers[number < 8 ? numbers[number] : number];
-}
-
-static int64_t signed_at(const uint8_t *bytes, unsigned size)
-{
-    int32_t value = 0;
-    memcpy(&value, bytes, size);
-    return size == 1 ? (int8_t)value : value;
-}
-
-/* Address of the operand after its ModRM byte at `at`; false: the instruction is longer than it can
- * be. */
-static bool operand_address(const uint64_t registers[LG__REGISTERS_MAX], const uint8_t *code, unsigned at, unsigned rex, uint64_t *ret_address)
-{
-    const unsigned mode = code[at] >> 6, rm = code[at] & 7u;
-    unsigned next = at + 1, base = rm | (rex & 1u) << 3;
-    bool is_based = true;
-    uint64_t address = 0;
-    if (rm == HAS_INDEX) {
-        const uint8_t sib = code[next++];
-        const unsigned index = (sib >> 3 & 7u) | (rex & 2u) << 2;
-        base = (sib & 7u) | (rex & 1u) << 3;
-        is_based = mode != 0 || (sib & 7u) != NO_BASE;
-        if (index != NO_INDEX)
-            address = value_of(registers, index) << (sib >> 6);
-    } else if (mode == 0 && rm == NO_BASE) {
-        *ret_address = registers[lg__arch_pc] + next + 4 + (uint64_t)signed_at(code + next, 4);
-        return true;
-    }
-    if (is_based)
-        address += value_of(registers, base);
-    const unsigned size = mode == 1 ? 1 : mode == 2 || !is_based ? 4 : 0;
-    *ret_address = address + (size ? (uint64_t)signed_at(code + next, size) : 0);
-    return next + size <= DIVISION_BYTES;
-}
 
 bool lg__arch_divides_by_other_than_zero(const uint64_t registers[LG__REGISTERS_MAX], size_t (*read)(void *to, uint64_t from, size_t size))
 {
     uint8_t code[DIVISION_BYTES + 8] = { 0 };
     unsigned at = 0, rex = 0, size = 4;
-    uint64_t value = 0, address;
+    uint64_t value = 0;
     read(code, registers[lg__arch_pc], DIVISION_BYTES);
     if (code[at] == 0x66) {
         size = 2;
@@ -392,15 +376,13 @@ bool lg__arch_divides_by_other_than_zero(const uint64_t registers[LG__REGISTERS_
         rex = code[at++] & 0xfu;
     if ((code[at] != 0xf6 && code[at] != 0xf7) || (code[at + 1] & 0x30) != 0x30)
         return false;
-    size = code[at] == 0xf6 ? 1 : rex & 8 ? 8 : size;
+    size = code[at] == 0xf6 ? 1 : rex & REX_W ? 8 : size;
     at++;
-    if (code[at] >> 6 == 3) {
-        const unsigned number = (code[at] & 7u) | (rex & 1u) << 3;
-        /* ah, ch, dh and bh */
-        value = size == 1 && at == 1 && number >= 4 ? value_of(registers, number - 4) >> 8 : value_of(registers, number);
-    } else if (!operand_address(registers, code, at, rex, &address) || read(&value, address, size) != size) {
+    const struct operand divisor = operand(code + at, rex, registers[lg__arch_pc] + at, registers, registers[SP_COLUMN]);
+    if (divisor.is_register) /* ah, ch, dh and bh, where there is no prefix */
+        value = size == 1 && at == 1 && divisor.number >= 4 ? value_of(registers, divisor.number - 4) >> 8 : value_of(registers, divisor.number);
+    else if (at + operand_bytes(code + at) > DIVISION_BYTES || read(&value, divisor.address, size) != size)
         return false;
-    }
     return size == 8 ? value != 0 : (value & ((UINT64_C(1) << 8 * size) - 1)) != 0;
 }
 

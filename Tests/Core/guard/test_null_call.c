@@ -291,8 +291,9 @@ static void call_forms(void *argument)
     FORM("call *8(%%rsp)");
     FORM("call *null_word(%%rip)");
     FORM("call jump_to_null_word");
+    FORM("leaq jump_to_null_word(%%rip), %%r8\n call *%%r8");
 #undef FORM
-    require(sum == 8);
+    require(sum == 9);
 }
 __asm__(".data\n.balign 8\nnull_word: .quad 0\n"
         ".text\n.type jump_to_null_word, @function\njump_to_null_word:\n    endbr64\n    jmpq *null_word(%rip)\n"
