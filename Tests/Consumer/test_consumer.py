@@ -17,14 +17,14 @@ import unittest
 from consumer import CC, HERE, ROOT, BUILD, SwiftConsumer, needed, reader, run, swift
 from waiting import LIMIT_S, wait_until
 
-# Functions of libc that the shared library takes the place of.
+# Functions of libc and libstdc++ that the shared library takes the place of.
 INTERPOSED = {"pthread_create", "sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "sigignore",
-              "siginterrupt", "_exit", "_Exit"}
+              "siginterrupt", "_exit", "_Exit", "_ZSt21__glibcxx_assert_failPKciS0_S0_"}
 # The headers whose functions are in liblaunchguard-guards.
 TYPED_GUARDS = {"guard_checked.h", "guard_confine.h", "guard_handles.h", "guard_observers.h", "guard_plugin.h"}
 # The shared library of the core without its symbols: what each program loads. CONTRIBUTING.md says
 # when this may grow.
-CORE_BYTES_MOST = 388 * 1024
+CORE_BYTES_MOST = 400 * 1024
 REPAIRING, FINISHED = 2, 4  # phases of a launch, FORMAT.md
 HANG = 4  # an end, ENDS.md
 
@@ -169,8 +169,9 @@ class Installed(unittest.TestCase):
             self.state = self.here / "state"
         with self.subTest("C++, with exceptions"):
             done = self.start(build / "app-cpp", self.state, "crash")
-            before, after, run_file = done.stdout.split()
+            before, after, run_file = done.stdout.split(maxsplit=2)
             self.assertEqual(done.returncode, -signal.SIGSEGV)
+            run_file = run_file.rstrip("\n")
             self.assertEqual(reader.read(run_file)["verdict"]["end"], 3)
             self.assertIn("that run: crash", self.start(build / "app-cpp", "check", run_file).stdout)
             for library in (before, after):
@@ -533,7 +534,7 @@ class Shell(unittest.TestCase):
             self.assertLessEqual(set(re.findall(r"#include <(.+)>", source.read_text())), {"dlfcn.h", "pthread.h", "stdbool.h", "stdlib.h", "string.h", "time.h"})
 
     def test_every_public_function_is_there(self):
-        defined = {line.split()[-1] for line in run("nm", "-g", "--defined-only", *self.objects).stdout.splitlines() if len(line.split()) == 3}
+        defined = {line.split()[-1] for line in run("nm", "-g", "--defined-only", *self.objects).stdout.splitlines() if re.match("[0-9a-f]{16} ", line)}
         declared = set()
         for header in (ROOT / "include/launchguard").glob("*.h"):
             declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)[(;]", header.read_text(), re.M))

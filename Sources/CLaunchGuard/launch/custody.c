@@ -289,13 +289,15 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *given)
     else if (status == LG_OK && !to && launch->task_count == LG_TASKS_MAX)
         status = LG_ERR_LIMIT;
     if (status == LG_OK) {
-        if (!to)
+        if (!to) {
             to = &launch->tasks[launch->task_count++]; /* all zero: held */
-        const bool again = to->state == LG_TASK_RUNNING;
-        memset(to, 0, sizeof *to);
-        to->state = again ? LG_TASK_RUNNING : LG_TASK_HELD;
-        to->again = again;
-        snprintf(to->key, sizeof to->key, "%s", task->key);
+            /* stays as it is: a thread that runs the task reads it without the lock */
+            snprintf(to->key, sizeof to->key, "%s", task->key);
+        }
+        to->again = to->state == LG_TASK_RUNNING;
+        to->state = to->again ? LG_TASK_RUNNING : LG_TASK_HELD;
+        to->released = to->protected_in = 0;
+        to->event[0] = 0;
         to->flags = task->flags;
         to->run = task->run;
         to->protect = task->protect;

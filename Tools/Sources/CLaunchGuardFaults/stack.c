@@ -6,7 +6,9 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "catalogue.h"
 #include "overflow.h"
@@ -56,10 +58,15 @@ LGF_WAY overflow_without_altstack(void)
 
 LGF_WAY overflow_handler_on_stack(void)
 {
-    struct sigaction action;
-    sigaction(SIGSEGV, NULL, &action);
-    action.sa_flags &= ~SA_ONSTACK;
-    sigaction(SIGSEGV, &action, NULL);
+    struct { /* of the kernel: the shared library would mend a loss by sigaction() at once */
+        void *handler;
+        unsigned long flags;
+        void *restorer;
+        unsigned long mask;
+    } action;
+    syscall(SYS_rt_sigaction, SIGSEGV, NULL, &action, sizeof action.mask);
+    action.flags &= ~(unsigned long)SA_ONSTACK;
+    syscall(SYS_rt_sigaction, SIGSEGV, &action, NULL, sizeof action.mask);
     stack_overflow();
 }
 
@@ -98,7 +105,8 @@ LGF_WAY overflow_lowered_limit(void)
 /* The far end of 3 GiB of a stack is touched. */
 LGF_WAY overflow_alloca(void)
 {
-    volatile char *space = __builtin_alloca((size_t)3 << 30);
+    volatile size_t size = (size_t)3 << 30; /* clang gets a constant of more than 31 bits wrong */
+    volatile char *space = __builtin_alloca(size);
     LGF_KEEP(space);
     space[0] = 1;
     lgf_zero = space[0] - 1;
