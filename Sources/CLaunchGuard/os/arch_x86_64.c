@@ -258,11 +258,16 @@ struct operand {
     uint64_t address; /* else */
 };
 
-/* Bytes of an operand from its ModRM byte on. */
+static bool has_index_byte(uint8_t modrm)
+{
+    return modrm >> 6 != 3 && (modrm & 7) == HAS_INDEX;
+}
+
+/* Bytes of an operand from its ModRM byte on; an index byte must be there. */
 static size_t operand_bytes(const uint8_t *modrm)
 {
     const unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
-    const bool has_sib = mod != 3 && rm == HAS_INDEX;
+    const bool has_sib = has_index_byte(modrm[0]);
     const bool has_word = mod == 2 || (mod == 0 && (rm == NO_BASE || (has_sib && (modrm[1] & 7) == NO_BASE)));
     return 1u + has_sib + (has_word ? 4u : mod == 1 ? 1u : 0u);
 }
@@ -277,9 +282,10 @@ static uint64_t value_of(const uint64_t registers[LG__REGISTERS_MAX], unsigned n
 static struct operand operand(const uint8_t *modrm, unsigned rex, uint64_t at, const uint64_t registers[LG__REGISTERS_MAX], uint64_t sp)
 {
     const unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
-    const bool has_sib = mod != 3 && rm == HAS_INDEX;
-    const unsigned low = has_sib ? modrm[1] & 7u : rm, number = low | (rex & REX_B ? 8u : 0u);
-    const unsigned index = (modrm[1] >> 3 & 7u) | (rex & REX_X ? 8u : 0u);
+    const bool has_sib = has_index_byte(modrm[0]);
+    const uint8_t sib = has_sib ? modrm[1] : 0;
+    const unsigned low = has_sib ? sib & 7u : rm, number = low | (rex & REX_B ? 8u : 0u);
+    const unsigned index = (sib >> 3 & 7u) | (rex & REX_X ? 8u : 0u);
     const uint8_t *end = modrm + operand_bytes(modrm);
     const bool no_base = mod == 0 && low == NO_BASE;
     int32_t distance = 0;
@@ -295,7 +301,7 @@ static struct operand operand(const uint8_t *modrm, unsigned rex, uint64_t at, c
     else if (!has_sib)
         address += at + operand_bytes(modrm);
     if (has_sib && index != NO_INDEX)
-        address += value_of(registers, index) << (modrm[1] >> 6);
+        address += value_of(registers, index) << (sib >> 6);
     return (struct operand){ .address = address };
 }
 
@@ -331,7 +337,7 @@ size_t lg__arch_calls_before(const uint8_t before[LG__ARCH_CALL_BYTES], uint64_t
     }
     for (size_t i = 0; i < sizeof lengths; i++) {
         const uint8_t *code = end - lengths[i];
-        if (!is_indirect(code, CALLS) || 1 + operand_bytes(code + 1) != lengths[i])
+        if (!is_indirect(code, CALLS) || (lengths[i] == 2 && has_index_byte(code[1])) || 1 + operand_bytes(code + 1) != lengths[i])
             continue;
         ret_callees[count++] = callee_of(code, 0, next - lengths[i], registers, sp);
         if ((code[-1] & 0xf0) == 0x40)
