@@ -550,7 +550,12 @@ bool lg__os_mapping_at(uint64_t address, struct lg__os_mapping *ret_mapping)
     if (file >= 0)
         lg__os_close(file);
     if (!found && size == 0 && before) {
-        *ret_mapping = (struct lg__os_mapping){ .low = before, .high = UINT64_MAX };
+        /* field by field: a whole one would lie on the small stack of a handler first */
+        ret_mapping->is_mapped = false;
+        ret_mapping->low = before;
+        ret_mapping->high = UINT64_MAX;
+        ret_mapping->file_low = 0;
+        ret_mapping->name[0] = 0;
         found = true;
     }
     return found;
