@@ -266,9 +266,10 @@ static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *r
     struct lg__ring_entry left;
     while (lg__ring_left_take(frame, &left))
         give_back(&left);
-    struct lg__ring_entry *own = lg__ring_left_enter(ring, frame, cells_of(size));
+    uint32_t depth;
+    struct lg__ring_entry *own = lg__ring_left_enter(ring, frame, cells_of(size), &depth);
     lg_status status = claim_and_put(ring, level, kind, bytes, size, own);
-    lg__ring_left_leave();
+    lg__ring_left_leave(depth);
     return status;
 }
 

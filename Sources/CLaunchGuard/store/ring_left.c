@@ -21,31 +21,28 @@ bool lg__ring_left_is(uintptr_t frame, uintptr_t now)
     return on == was_on ? now >= frame : was_on;
 }
 
-struct lg__ring_entry *lg__ring_left_enter(const struct lg__ring *ring, uintptr_t frame, uint64_t cells)
+struct lg__ring_entry *lg__ring_left_enter(const struct lg__ring *ring, uintptr_t frame, uint64_t cells, uint32_t *ret_depth)
 {
+    *ret_depth = open.count;
     struct lg__ring_entry *entry = open.count < NESTED_MOST ? &open.entries[open.count] : &open.rest;
     *entry = (struct lg__ring_entry){ .ring = ring, .frame = frame, .cells = cells };
     atomic_signal_fence(memory_order_seq_cst);
-    open.count++;
+    if (open.count < NESTED_MOST)
+        open.count++;
     return entry;
 }
 
-void lg__ring_left_leave(void)
+/* Not one less: a handler on a stack of its own may have taken this entry for one that was left. */
+void lg__ring_left_leave(uint32_t depth)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    open.count--;
+    open.count = depth;
 }
 
 bool lg__ring_left_take(uintptr_t now, struct lg__ring_entry *ret_entry)
 {
-    while (open.count > NESTED_MOST) /* not noted: as if they were left with the last noted one */
-        if (!lg__ring_left_is(open.entries[NESTED_MOST - 1].frame, now))
-            return false;
-        else
-            open.count--;
     if (open.count == 0 || !lg__ring_left_is(open.entries[open.count - 1].frame, now))
         return false;
-    open.count--;
-    *ret_entry = open.entries[open.count];
+    *ret_entry = open.entries[--open.count];
     return true;
 }

@@ -22,10 +22,11 @@ struct lg__ring_entry {
  * that interrupts it runs below it, or on the alternate stack. Handler. */
 bool lg__ring_left_is(uintptr_t frame, uintptr_t now);
 
-/* Begin an entry in the shared lane, from `frame`; the caller stores its sequence.
- * lg__ring_left_leave() ends it. Handler. */
-struct lg__ring_entry *lg__ring_left_enter(const struct lg__ring *ring, uintptr_t frame, uint64_t cells);
-void lg__ring_left_leave(void);
+/* Begin an entry in the shared lane, from `frame`, inside as many others as `*ret_depth` says; the
+ * caller stores its sequence. Handler. */
+struct lg__ring_entry *lg__ring_left_enter(const struct lg__ring *ring, uintptr_t frame, uint64_t cells, uint32_t *ret_depth);
+/* End it. Handler. */
+void lg__ring_left_leave(uint32_t depth);
 
 /* Take an entry that was left, seen from the frame `now`. false: there is none. Handler. */
 bool lg__ring_left_take(uintptr_t now, struct lg__ring_entry *ret_entry);

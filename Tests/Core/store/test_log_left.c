@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
@@ -133,6 +134,57 @@ static void test_interruption(void **state)
     in_all_ways(body_interrupted, false, has_both);
 }
 
+/* ---- another stack ---- */
+
+static ucontext_t program, coroutine;
+
+static void switch_away(const char *point)
+{
+    if (interrupted_at && strcmp(point, interrupted_at) == 0) {
+        interrupted_at = NULL;
+        swapcontext(&coroutine, &program);
+    }
+}
+
+static void write_there(void)
+{
+    lg_log_write(session, LG_LEVEL_INFO, "from the coroutine", 18);
+}
+
+/* A stack above that of a writer writes, as if the writer had been left, and then the writer goes
+ * on. */
+static void body_switched(void *unused)
+{
+    static const struct way way = { .ring_bytes = 4096 };
+    static char stack[65536] __attribute__((aligned(16)));
+    (void)unused;
+    begin(&way);
+    lg__fault_hook = switch_away;
+    for (int i = 0; i < JUMPS; i++) {
+        getcontext(&coroutine);
+        coroutine.uc_stack.ss_sp = stack;
+        coroutine.uc_stack.ss_size = sizeof stack;
+        coroutine.uc_link = &program;
+        makecontext(&coroutine, write_there, 0);
+        interrupted_at = "ring: before text";
+        swapcontext(&program, &coroutine);
+        lg_log_write(session, LG_LEVEL_INFO, "above", 5);
+        swapcontext(&program, &coroutine);
+        if (lg_log_write(session, LG_LEVEL_INFO, "after", 5) != LG_OK)
+            _exit(90);
+    }
+}
+
+static void test_another_stack(void **state)
+{
+    (void)state;
+    expect_exit(body_switched, NULL, 0);
+    lg_reader *reader = newest_run();
+    assert_true(log_has(reader, "after"));
+    assert_true(log_has(reader, "from the coroutine"));
+    lg_reader_close(reader);
+}
+
 /* ---- no room ---- */
 
 static sem_t stands, goes_on;
@@ -183,6 +235,6 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { WITH_STATE(test_jump), WITH_STATE(test_interruption), WITH_STATE(test_refused) };
+    const struct CMUnitTest tests[] = { WITH_STATE(test_jump), WITH_STATE(test_interruption), WITH_STATE(test_another_stack), WITH_STATE(test_refused) };
     return cmocka_run_group_tests_name("log_left", tests, NULL, NULL);
 }
