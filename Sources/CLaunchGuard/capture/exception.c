@@ -201,31 +201,41 @@ static bool is_named(uint64_t type, const char *name)
     return size <= sizeof text && lg__memory_read(text, name_of(type), size) == size && memcmp(text, name, size) == 0;
 }
 
-/* The base of this name within an object; 0: it has none. */
-static uint64_t base_within(uint64_t type, uint64_t object, const char *name, int depth)
+/* Types that one question may look at: damaged ones may be bases of themselves. */
+#define TYPES_MAX 256u
+
+static uint64_t look_for_base(uint64_t type, uint64_t object, const char *name, int depth, unsigned *left)
 {
-    const uint64_t table = word_at(type);
+    const uint64_t table = *left ? word_at(type) : 0;
+    *left -= *left > 0;
     if (!type || !object || is_named(type, name))
         return type ? object : 0;
     if (depth == DEPTH_MAX || !table)
         return 0;
     if (runtime.at[SINGLE_BASE] && table == runtime.at[SINGLE_BASE] + TABLE_TO_POINTER)
-        return base_within(word_at(type + 2 * WORD), object, name, depth + 1);
+        return look_for_base(word_at(type + 2 * WORD), object, name, depth + 1, left);
     if (!runtime.at[MULTIPLE_BASES] || table != runtime.at[MULTIPLE_BASES] + TABLE_TO_POINTER)
         return 0;
     /* flags, count, and pairs of a type and an offset from bit 8 on; bit 0: virtual */
     const uint64_t count = word_at(type + 2 * WORD) >> 32;
-    for (uint64_t i = 0; i < count && i < BASES_MAX; i++) {
+    for (uint64_t i = 0; i < count && i < BASES_MAX && *left; i++) {
         const uint64_t base = type + (3 + 2 * i) * WORD, flags = word_at(base + WORD);
         int64_t offset = (int64_t)flags >> 8;
         /* the offset of a virtual base is in the object's table, at that place */
         if (flags & 1)
             offset = (int64_t)word_at(word_at(object) + (uint64_t)offset);
-        const uint64_t found = base_within(word_at(base), object + (uint64_t)offset, name, depth + 1);
+        const uint64_t found = look_for_base(word_at(base), object + (uint64_t)offset, name, depth + 1, left);
         if (found)
             return found;
     }
     return 0;
+}
+
+/* The base of this name within an object; 0: it has none. */
+static uint64_t base_within(uint64_t type, uint64_t object, const char *name)
+{
+    unsigned left = TYPES_MAX;
+    return look_for_base(type, object, name, 0, &left);
 }
 
 bool lg__exception_find(bool exported, struct lg__exception *ret_exception)
@@ -246,7 +256,7 @@ bool lg__exception_find(bool exported, struct lg__exception *ret_exception)
 bool lg__exception_cause(struct lg__exception *exception)
 {
     /* std::nested_exception has its table and an exception_ptr, which is a pointer to the object */
-    const uint64_t nested = base_within(exception->type, exception->object, "St16nested_exception", 0), object = nested ? word_at(nested + WORD) : 0;
+    const uint64_t nested = base_within(exception->type, exception->object, "St16nested_exception"), object = nested ? word_at(nested + WORD) : 0;
     const uint64_t type = object && is_cplusplus(class_before(object)) ? word_at(object - TYPE_BEFORE_OBJECT) : 0;
     if (!type || object == exception->object)
         return false;
@@ -308,6 +318,6 @@ uint64_t lg__exception_value(const struct lg__exception *exception, char number[
 uint64_t lg__exception_what(const struct lg__exception *exception)
 {
     typedef uint64_t (*what_function)(uint64_t);
-    const uint64_t object = base_within(exception->type, exception->object, "St9exception", 0), what = object ? word_at(word_at(object) + WHAT_SLOT * WORD) : 0;
+    const uint64_t object = base_within(exception->type, exception->object, "St9exception"), what = object ? word_at(word_at(object) + WHAT_SLOT * WORD) : 0;
     return lg__loader_has_code(what) ? ((what_function)(uintptr_t)what)(object) : 0;
 }

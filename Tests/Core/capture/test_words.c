@@ -43,6 +43,9 @@ static void test_a_later_runtime(void **state)
     state_make();
     expect_signal(body_of_late_library, (void *)"late_assert", SIGABRT);
     assert_said(LG_CRASH_ABORT_ASSERT, LG_MESSAGE_GLIB, "assertion failed: (store != NULL)");
+    state_make();
+    expect_signal(body_of_late_library, (void *)"late_throw_cycle", SIGABRT);
+    assert_said(LG_CRASH_ABORT_CPP_EXCEPTION, LG_MESSAGE_CPP_TYPE, "Cyclic");
 }
 
 #ifdef STATIC_WORDS
