@@ -1,15 +1,17 @@
+internal import CLaunchGuard
+
 /// The end of a run.
 public enum RunEnd: String, Codable, Sendable, CaseIterable {
     /// There was no run.
     case noRun = "none"
     case clean, terminated, crash, hang, oom, killed, exit, reboot, upgrade, debugger, unknown, running
 
-    /// Whether it is an end that nobody wishes for.
-    public var isBad: Bool {
-        switch self {
-        case .crash, .hang, .oom, .killed, .exit, .unknown: true
-        case .noRun, .clean, .terminated, .reboot, .upgrade, .debugger, .running: false
-        }
+    /// Whether it is an end that nobody wishes for. C: `lg_end_is_bad()`.
+    public var isBad: Bool { core.map { lg_end_is_bad($0) != 0 } ?? false }
+
+    /// The end as C has it.
+    var core: lg_end? {
+        (0..<UInt32(Self.allCases.count)).lazy.map { lg_end(rawValue: $0) }.first { unsafe String(cString: lg_end_name($0)) == rawValue }
     }
 }
 

@@ -160,7 +160,7 @@ static void add_file(struct device *device, const struct program *program, lg_en
 {
     if (device->file_count == FILES)
         delete_file(device, 0);
-    const bool bad = lg__retention_choice_is_bad(end);
+    const bool bad = lg_end_is_bad(end);
     device->files[device->file_count++] = (struct lg__ended_run){ .ordinal = device->runs, .size = FILE_BYTES, .quiet = !bad, .owed = bad && program->delivers };
 }
 

@@ -452,7 +452,7 @@ static void end_run(struct world *w, enum at at, lg_end way, const char *in_task
     w->last.neighbour = w->life->program.neighbour && device_neighbour(&w->device)->phase == LG_PHASE_FINISHED;
     w->last.neighbour_normal = w->last.neighbour && device_neighbour(&w->device)->mode == LG_LAUNCH_MODE_NORMAL;
     w->runs[w->device.runs].had_file = w->start->disk != DISK_FULL;
-    w->runs[w->device.runs].bad = lg__retention_choice_is_bad(end.end);
+    w->runs[w->device.runs].bad = lg_end_is_bad(end.end);
     w->runs[w->device.runs].owed = w->runs[w->device.runs].bad && w->life->program.delivers;
     if (w->figures)
         w->figures->ends++;

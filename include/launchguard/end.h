@@ -35,6 +35,12 @@ typedef enum lg_end {
 #undef LG_END_ENUM
 } lg_end;
 
+/** 1: an end that nobody wishes for. LG_END_EXIT is one: exit(0) is LG_END_CLEAN. */
+static inline int lg_end_is_bad(lg_end end)
+{
+    return end == LG_END_CRASH || end == LG_END_HANG || end == LG_END_OOM || end == LG_END_KILLED || end == LG_END_EXIT || end == LG_END_UNKNOWN;
+}
+
 /** X(identifier, value, "name", "sentence"). Values are stored in ledgers and never change. */
 #define LG_EVIDENCE_TABLE(X) \
     X(LG_EVIDENCE_NONE, 0, "no-run", "no run is known before this one") \

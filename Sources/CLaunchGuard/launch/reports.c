@@ -14,17 +14,7 @@ void lg__reports_path(const char *directory, uint64_t ordinal, const uint8_t uui
 
 static bool is_bad(const struct lg__ledger_run *run)
 {
-    if (lg__evidence_is_no_fault(run->evidence))
-        return false;
-    switch (run->end) {
-    case LG_END_CRASH:
-    case LG_END_HANG:
-    case LG_END_OOM:
-    case LG_END_KILLED:
-    case LG_END_UNKNOWN: return true;
-    case LG_END_EXIT: return run->code != 0;
-    default: return false;
-    }
+    return lg_end_is_bad((lg_end)run->end) && !lg__evidence_is_no_fault(run->evidence);
 }
 
 bool lg__reports_is_untold(const struct lg__ledger_run *run)

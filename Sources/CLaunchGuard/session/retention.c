@@ -287,7 +287,7 @@ static bool is_quiet(const struct lg_session *session, const char *name, bool *r
     lg_status status = *ret_alive ? LG_ERR_STATE : lg_reader_open(path, &reader);
     if (status != LG_OK)
         return status == LG_ERR_DAMAGED;
-    bool quiet = lg__reader_case(reader, false, &file) == LG_OK && !file.crashed && !lg__retention_choice_is_bad(file.verdict.end) &&
+    bool quiet = lg__reader_case(reader, false, &file) == LG_OK && !file.crashed && !file.run.alive && !lg_end_is_bad(file.verdict.end) &&
                  !(lg_reader_guards(reader, &guards) == LG_OK && guards.survived);
     *ret_alive = session->preloaded && file.run.alive && !file.run.exec_marked;
     lg_reader_close(reader);

@@ -7,11 +7,6 @@
 
 enum rank { FIRST, OWED, NEWEST, TOLD, QUIET };
 
-bool lg__retention_choice_is_bad(lg_end end)
-{
-    return end != LG_END_CLEAN && end != LG_END_TERMINATED && end != LG_END_REBOOT && end != LG_END_DEBUGGER;
-}
-
 static uint32_t quiet_least(uint32_t limit)
 {
     return limit / QUIET_PART;

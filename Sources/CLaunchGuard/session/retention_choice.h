@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "launchguard/end.h"
 #include "store/format_ledger.h"
 #include "store/run.h"
 
@@ -28,9 +27,6 @@ struct lg__retention_limits {
     uint32_t runs;
     uint64_t bytes;
 };
-
-/* Somebody may ask what happened in a run with that end. */
-bool lg__retention_choice_is_bad(lg_end end);
 
 /* Sort the runs, each of another ordinal: the one that gives way first comes last. First runs of
  * streaks, then owed ones, then the newest, then those with a bad end and the newest quarter of

@@ -104,11 +104,10 @@ public final class Reader {
     /// The same for the end that the ledger of the run's machine has, which may have seen more.
     /// C: `lg_reader_fingerprint_of()`.
     public func fingerprint(endedAs verdict: Verdict) -> String? {
-        let end = (0..<UInt32(RunEnd.allCases.count + 1)).first { unsafe String(cString: lg_end_name(lg_end(rawValue: $0))) == verdict.end.rawValue }
-        guard let end, let evidence = verdict.evidenceKind.flatMap(Evidence.allCases.firstIndex) else { return fingerprint }
+        guard let end = verdict.end.core, let evidence = verdict.evidenceKind.flatMap(Evidence.allCases.firstIndex) else { return fingerprint }
         return fingerprint(
             of: lg_verdict(
-                end: lg_end(rawValue: end), evidence: lg_evidence(rawValue: UInt32(evidence)), signal: verdict.signal?.number ?? 0, code: verdict.exitCode ?? 0,
+                end: end, evidence: lg_evidence(rawValue: UInt32(evidence)), signal: verdict.signal?.number ?? 0, code: verdict.exitCode ?? 0,
                 kind: lg_crash_kind(rawValue: 0), monotonic_ns: verdict.monotonicNanoseconds ?? 0))
     }
 
