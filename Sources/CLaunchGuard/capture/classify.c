@@ -8,9 +8,6 @@
 
 /* Below this an address is a field of a NULL object. */
 #define NULL_OBJECT_BYTES 65536u
-/* A stack overflow may touch memory this far below sp: the red zone, a pushed frame, or a page that
- * a prologue probes. */
-#define OVERFLOW_BELOW_SP 65536u
 #define OVERFLOW_ABOVE_SP 4096u
 /* Code uses memory this far below sp without moving sp; it holds a pushed word, too. */
 #define RED_ZONE 128u
@@ -38,7 +35,7 @@ LG__FIRST static uint32_t classify_segv(const siginfo_t *info, const struct lg__
     if (is_bad_stack(fault) && address - (fault->sp - RED_ZONE) <= RED_ZONE + OVERFLOW_ABOVE_SP)
         return LG_CRASH_BAD_STACK;
     /* a large frame may begin to use the memory far above sp */
-    bool near_sp = address + OVERFLOW_BELOW_SP >= fault->sp && (stack_low || address <= fault->sp + OVERFLOW_ABOVE_SP);
+    bool near_sp = address + LG__OVERFLOW_BELOW_SP >= fault->sp && (stack_low || address <= fault->sp + OVERFLOW_ABOVE_SP);
     bool below_stack = stack_low && address < stack_low + LG__PAGE && address + OVERFLOW_BEYOND >= stack_low;
     if (near_sp && (below_stack || !stack_low))
         return LG_CRASH_STACK_OVERFLOW;

@@ -40,6 +40,10 @@ bool lg__wait_for_lock(int signal, int32_t self, const void *ucontext);
 
 /* ---- classify.c ---- */
 
+/* A stack overflow may touch memory this far below sp: the red zone, a pushed frame, or a page that
+ * a prologue probes. */
+#define LG__OVERFLOW_BELOW_SP 65536u
+
 /* Kind of a crash, and which fields of siginfo are valid. */
 void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
                   struct lg__crash_header *header);

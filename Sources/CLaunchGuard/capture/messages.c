@@ -7,6 +7,10 @@
 #include "store/crc32c.h"
 
 /* Longest text of lg__capture_say(), with its NUL. */
+/* What tells where a runtime keeps its text. */
+enum { ABORT_MESSAGE, SWIFT_MESSAGE, GLIB_MESSAGE, PLACES };
+static const char *const place_names[PLACES] = { "__abort_msg", "swift_getFatalErrorMessageBuffer", "__glib_assert_msg" };
+
 #define SAID_BYTES 1024
 /* More threads than abort at once. */
 #define TEXTS_MAX 64u
@@ -34,7 +38,7 @@ static int find_in_libc(struct dl_phdr_info *info, size_t size, void *argument)
     if (name.size < sizeof libc - 1 || memcmp(name.text + name.size - (sizeof libc - 1), libc, sizeof libc - 1) != 0)
         return 0;
     if (lg__image_describe(&room, (uint64_t)(uintptr_t)info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, lg__memory_copy, &module))
-        abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, "__abort_msg", lg__memory_copy, NULL);
+        abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, place_names[ABORT_MESSAGE], lg__memory_copy, NULL);
     return 1;
 }
 
@@ -47,9 +51,6 @@ void lg__messages_prepare(void)
 }
 
 /* ---- runtimes that came later, or are linked statically ---- */
-
-enum { ABORT_MESSAGE, SWIFT_MESSAGE, GLIB_MESSAGE, PLACES };
-static const char *const place_names[PLACES] = { "__abort_msg", "swift_getFatalErrorMessageBuffer", "__glib_assert_msg" };
 
 /* Of the modules that export it, the first. */
 static uint64_t exported(const char *name)

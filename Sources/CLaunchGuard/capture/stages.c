@@ -156,8 +156,6 @@ static void drop_false_callers(unsigned slot)
     lg__run_commit(run(), slot, LG_STAGE_FRAMES, lg__frames_size(&frames));
 }
 
-/* A fault may be this far below sp: as in the classification. */
-#define OVERFLOW_BELOW_SP 65536u
 /* Innermost functions that may use one large frame: the one that has the frame, and its callees. */
 #define OVERFLOW_FRAMES 4u
 
@@ -168,7 +166,7 @@ static bool is_in_frames(uint64_t address, const void *ucontext)
 {
     uint64_t registers[LG__REGISTERS_MAX];
     lg__arch_registers(ucontext, registers);
-    if (address + OVERFLOW_BELOW_SP < registers[lg__arch_sp])
+    if (address + LG__OVERFLOW_BELOW_SP < registers[lg__arch_sp])
         return false;
     for (unsigned i = 0; i < OVERFLOW_FRAMES && lg__unwind_dwarf_step(registers) > 0; i++)
         if (address < registers[lg__arch_sp])

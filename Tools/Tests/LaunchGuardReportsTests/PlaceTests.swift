@@ -59,7 +59,7 @@ import Testing
         ("_RNvMNtCsjrHSEGnQ3l9_4core6optionINtB2_6OptionlE6unwrapCs6GmmlP4bgsG_1r", nil), ("_RNvCsfLfy6EI15iL_7___rustc10rust_panic", nil),
         ("$s10Foundation3URLV4pathSSvg", nil), ("$s17LaunchGuardGuards5GuardV4failyyF", nil), ("lg_guard_claim", nil), ("lg__event_end_program", nil),
         ("unwrap", "/rustc/59807616e1fa/library/core/src/option.rs"), ("_M_range_check", "/usr/include/c++/12/bits/stl_vector.h"),
-        ("handle", "/work/Sources/CLaunchGuard/capture/handler.c"), ("memcpy", nil),
+        ("handle", "/src/Sources/CLaunchGuard/capture/handler.c"), ("memcpy", nil),
     ] as [(String, String?)])
     func codeThatProgramsHaveInCommonIsNone(name: String, file: String?) throws {
         #expect(try place(of: Symbol(name: name, file: file)) == "in main")
@@ -70,7 +70,7 @@ import Testing
         "$s16LaunchGuardTests4failyyF", "$s10Foundation3URLV5notesE4openyyF", "$sSa5notesE6middlexvg", "$s5notes4loadyyF", "lgx", "standard::load()",
     ])
     func codeOfTheProgramIsItsOwn(name: String) throws {
-        #expect(try place(of: Symbol(name: name, file: "/work/notes/Sources/load.c")) == "in \(name)")
+        #expect(try place(of: Symbol(name: name, file: "/src/notes/Sources/load.c")) == "in \(name)")
     }
 
     /// Where the innermost frame has this function, and the next one is main().
