@@ -84,7 +84,7 @@ def type_words(definition):
         name = definition["$ref"].rsplit("/", 1)[1]
         return f"[{name}](#{name})"
     if definition.get("type") == "array":
-        return "list of " + type_words(definition["items"])
+        return f"[{type_words(definition['items'])}, …]"
     if "additionalProperties" in definition and definition.get("type") == "object" and definition["additionalProperties"]:
         return "by name: " + type_words(definition["additionalProperties"])
     if "const" in definition:
