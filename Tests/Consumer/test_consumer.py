@@ -19,7 +19,8 @@ from waiting import LIMIT_S, wait_until
 
 # Functions of libc and libstdc++ that the shared library takes the place of.
 INTERPOSED = {"pthread_create", "sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "sigignore",
-              "siginterrupt", "_exit", "_Exit", "_ZSt21__glibcxx_assert_failPKciS0_S0_"}
+              "siginterrupt", "pthread_sigmask", "sigprocmask", "sighold", "sigrelse", "sigblock", "sigsetmask", "siggetmask", "thrd_create",
+              "timer_create", "mq_notify", "_exit", "_Exit", "_ZSt21__glibcxx_assert_failPKciS0_S0_"}
 # The headers whose functions are in liblaunchguard-guards.
 TYPED_GUARDS = {"guard_checked.h", "guard_confine.h", "guard_handles.h", "guard_observers.h", "guard_plugin.h"}
 # The shared library of the core without its symbols: what each program loads. CONTRIBUTING.md says

@@ -66,13 +66,12 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"walk/caller.c", "capture/call_evidence.c", "capture/earlier.c", "capture/wait_for_lock.c", "walk/cfi.c", "capture/classify.c", "capture/deadline.c", "walk/expression.c", "capture/files.c",
-                "capture/finish.c", "walk/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "walk/image.c", "walk/loader.c", "walk/mapped.c", "walk/memory.c",
+                "capture/finish.c", "capture/mask.c", "capture/interpose_notify.c", "capture/own_threads.c", "walk/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "walk/image.c", "walk/loader.c", "walk/mapped.c", "walk/memory.c",
                 "capture/in_handler.c", "capture/process.c", "capture/recovering.c", "capture/repeating.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/symtab.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.
 ALSO_AT_START = {
-    "capture/own_threads.c": "pthread_sigmask sigfillset",
     "capture/altstack.c": "__sanitizer_set_death_callback mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
     "capture/disposition.c": "__tsan_init sigaltstack",
     # their addresses: the runtime, where the program has one, is found by them
@@ -81,9 +80,10 @@ ALSO_AT_START = {
     "capture/interpose_assert.c": "abort dlsym fprintf snprintf stderr",
     "capture/messages.c": "dl_iterate_phdr swift_getFatalErrorMessageBuffer",
     "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
-    "capture/install.c": "sigdelset sigfillset",
+    "capture/install.c": "",
     "capture/libc.c": "dlsym sigaction",
     "capture/interpose_signals.c": "pthread_sigmask sigaddset sigdelset sigemptyset sigismember sigaction",
+    "capture/interpose_mask.c": "pthread_sigmask",
     "capture/prepare.c": "mmap",
     "capture/interpose.c": "__interceptor_pthread_create __pthread_create __tsan_init dlsym free malloc pthread_create pthread_join thrd_create",
     "walk/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",

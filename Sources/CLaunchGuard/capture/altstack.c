@@ -38,8 +38,13 @@ size_t lg__altstack_least(void)
 
 static bool is_large; /* where large stacks cost only addresses */
 
+/* For a thread that is in the middle of its work: 0 before the first session. */
+static size_t late_bytes, page_bytes;
+
 void lg__altstack_prepare(void)
 {
+    late_bytes = lg__altstack_least();
+    page_bytes = lg__os_page_size();
     is_large = lg__fixed.options.preloaded && lg__os_untouched_is_free();
 }
 
@@ -161,6 +166,41 @@ int lg__altstack_ensure(void)
     mine.size = whole;
     mine.rounds = 0;
     return 0;
+}
+
+/* ---- threads that nobody announced ---- */
+
+/* Their stacks. libc says nothing of the end of such a thread: the next one takes the stack of one
+ * that is dead. */
+#define LATE 32
+static struct late {
+    _Atomic int32_t tid; /* 0: none yet */
+    uint8_t *base;       /* of the thread with this number */
+} late[LATE];
+
+static bool take_late(struct late *place, int32_t self)
+{
+    int32_t tid = atomic_load(&place->tid);
+    return (!tid || lg__os_signal_send(lg__os_pid(), tid, 0) != 0) && atomic_compare_exchange_strong(&place->tid, &tid, self);
+}
+
+void lg__altstack_ensure_late(void)
+{
+    stack_t stack = { .ss_size = late_bytes }, current;
+    if (mine.base || !late_bytes || (lg__os_altstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE) && current.ss_size >= late_bytes))
+        return;
+    if (!mine.stack_high)
+        lg__os_stack_bounds_by_map(&mine.stack_low, &mine.stack_high);
+    for (struct late *place = late; place < late + LATE; place++)
+        if (take_late(place, lg__os_tid())) {
+            if (!place->base)
+                place->base = lg__os_map_guarded(late_bytes + 2 * page_bytes, page_bytes);
+            if (place->base) {
+                stack.ss_sp = place->base + page_bytes;
+                lg__os_altstack(&stack, NULL);
+            }
+            return;
+        }
 }
 
 void lg__altstack_bounds(uint64_t *ret_low, uint64_t *ret_high)

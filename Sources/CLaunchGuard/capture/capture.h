@@ -187,6 +187,21 @@ bool lg__capture_thread_gone(int32_t tid);
  * unblock the signals of faults on the thread: for a blocked one the kernel would end the process
  * without a handler. 0 or an errno. */
 int lg__capture_thread_begin(void);
+/* In the mask of a thread: its signals of faults are not blocked, though the program wants them to
+ * be. Never in a mask of LaunchGuard's own threads and handlers. */
+#define LG__MASK_MARK (UINT64_C(1) << (SIGSTKFLT - 1))
+/* What a thread of LaunchGuard's own blocks that runs code of the program: all but crashes. */
+uint64_t lg__capture_quiet_mask(void);
+/* The calling thread went through the call above, or through lg__capture_thread_arm(). */
+extern __thread bool lg__capture_thread_armed __attribute__((tls_model("initial-exec")));
+/* The same for a thread that libc or other code made without our knowledge, at its first call of
+ * LaunchGuard. Handler. */
+void lg__capture_thread_arm(void);
+static inline void lg__capture_thread_calls(void)
+{
+    if (__builtin_expect(!lg__capture_thread_armed, 0))
+        lg__capture_thread_arm();
+}
 /* pthread_create() for LaunchGuard's own threads, without lg__capture_thread_begin() for them. */
 int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 

@@ -10,7 +10,7 @@
 
 /* Troubles of a signal that have a breadcrumb already: bits of enum trouble. */
 static _Atomic uint32_t said[SIGSYS + 1];
-enum trouble { REPLACED = 1, DEFAULTED = 2, IGNORED = 4, LOST_SIGINFO = 8, LOST_ONSTACK = 16, BLOCKED = 32, SMALL_STACK = 64 };
+enum trouble { REPLACED = 1, DEFAULTED = 2, IGNORED = 4, LOST_SIGINFO = 8, LOST_ONSTACK = 16, SMALL_STACK = 32 };
 
 static const char *name_of(int signal)
 {
@@ -81,22 +81,26 @@ void lg__disposition_check(int signal)
         say(signal, LOST_ONSTACK, "lost SA_ONSTACK of its handler: installed again");
 }
 
-void lg__disposition_check_thread(void)
+__thread bool lg__capture_thread_armed __attribute__((tls_model("initial-exec")));
+
+static void open_mask(void)
 {
-    uint64_t blocked = lg__os_signals_blocked();
-    for (const int *signal = lg__install_signals; *signal; signal++)
-        if (is_fault(*signal) && blocked >> (*signal - 1) & 1) {
-            lg__os_signal_block(*signal, false);
-            say(*signal, BLOCKED, "was blocked on a thread, where a fault would have left no record: unblocked again");
-        }
+    lg__capture_thread_armed = true;
+    if (lg__fixed_unforked() && !lg__fixed.options.none)
+        lg__mask_open();
 }
 
 int lg__capture_thread_begin(void)
 {
     int error = lg__altstack_ensure();
-    if (lg__fixed_unforked() && !lg__fixed.options.none)
-        lg__disposition_check_thread();
+    open_mask();
     return error;
+}
+
+__attribute__((cold, noinline)) void lg__capture_thread_arm(void)
+{
+    open_mask();
+    lg__altstack_ensure_late();
 }
 
 static void check_altstack(void)
@@ -113,7 +117,7 @@ void lg__capture_check(bool thread_too)
     for (const int *signal = lg__install_signals; *signal; signal++)
         lg__disposition_check(*signal);
     if (thread_too) {
-        lg__disposition_check_thread();
+        lg__mask_open();
         check_altstack();
     }
 }

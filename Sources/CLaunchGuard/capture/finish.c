@@ -171,7 +171,7 @@ bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext)
     struct lg__arch_fault context;
     lg__arch_fault(ucontext, &context);
     if (!lg__earlier_is_function(&earlier) || earlier.flags & SA_RESETHAND || lg__crash_holder() || !lg__arch_thread_pointer_is_set() ||
-        lg__recovering_is_inside(context.sp) || !is_of_program(info, &context) ||
+        lg__mask_holds(ucontext, signal) || lg__recovering_is_inside(context.sp) || !is_of_program(info, &context) ||
         !lg__recovering_is_on(&((const ucontext_t *)ucontext)->uc_stack, (uint64_t)(uintptr_t)frame) ||
         !atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed) || lg__repeating_comes(info, ucontext))
         return false;

@@ -42,6 +42,7 @@ struct arrival {
     bool owner;   /* this is the process of the session, no child of it */
     bool outer;   /* the thread was in the handler of a crash already */
     bool siginfo_lost;
+    bool blocked; /* by the program: the kernel would end the process and ask no handler */
     bool repeats; /* its handler does not mend it, and the process ends by it */
     struct lg__crash *begun; /* in the first step; NULL: none, or taken back */
     siginfo_t unknown;       /* in place of one that was lost */
@@ -172,13 +173,27 @@ static bool pass_on(const struct arrival *at)
     return false;
 }
 
-/* The signal was sent to a thread inside a handler that would block it without LaunchGuard. */
+/* Put a signal that was sent back to where it waits while it is blocked: the whole process, or this
+ * thread. The kernel lets only the first thread queue the siginfo of a kill(). */
+static bool send_again(const struct arrival *at, bool to_thread)
+{
+    const pid_t pid = lg__os_pid();
+    siginfo_t info = *at->info;
+    if (info.si_code == SI_USER && lg__os_tid() != pid)
+        info.si_code = SI_QUEUE;
+    lg__os_signal_block(at->signal, true);
+    return (to_thread ? lg__os_signal_queue(pid, lg__os_tid(), at->signal, &info) : lg__os_signal_queue_process(pid, at->signal, &info)) == 0;
+}
+
+/* The signal was sent to a thread that would block it without LaunchGuard: by its mask, or inside a
+ * handler that recovers. */
 static bool defer(const struct arrival *at)
 {
-    if (!at->owner || at->info->si_code > 0 || !lg__recovering_defers(at->signal, at->sp))
+    if (at->info->si_code > 0)
         return false;
-    lg__os_signal_block(at->signal, true);
-    if (lg__os_signal_queue(lg__fixed.pid, lg__os_tid(), at->signal, at->info) != 0)
+    if (!at->blocked && !(at->owner && lg__recovering_defers(at->signal, at->sp)))
+        return false;
+    if (!send_again(at, !at->blocked || at->info->si_code == SI_TKILL))
         return false;
     lg__arch_block_on_return(at->ucontext, at->signal);
     return true;
@@ -228,7 +243,7 @@ static bool may_be_crash(const struct arrival *at)
 /* The handler of the program recovers from such crashes as a rule. */
 static bool is_expected(const struct arrival *at)
 {
-    return lg__crash_recovers(at->signal) && !at->repeats && !at->siginfo_lost && !lg__fixed_is_sent(at->info) && lg__run_keeps_briefs(&lg__fixed.options.run);
+    return lg__crash_recovers(at->signal) && !at->repeats && !at->blocked && !at->siginfo_lost && !lg__fixed_is_sent(at->info) && lg__run_keeps_briefs(&lg__fixed.options.run);
 }
 
 static void take_back(struct arrival *at)
@@ -286,7 +301,8 @@ struct rest {
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
     struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sent = lg__fixed_is_sent(info),
-                          .owner = lg__fixed_unforked(), .outer = lg__crash_entered };
+                          .owner = lg__fixed_unforked(), .outer = lg__crash_entered,
+                          .blocked = !lg__capture_is_exempt() && lg__mask_holds(ucontext, signal) };
     ret_rest->error = errno;
     /* else a thread that waited for the lock has it now */
     at.begun = begun && lg__crash_name(lg__os_tid(), frame) ? begun : NULL;
@@ -302,7 +318,7 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
         return false;
     }
     at.repeats = at.owner && !at.sent && !at.siginfo_lost && lg__repeating_comes(info, ucontext);
-    const bool ends = at.repeats || (at.owner && lg__recovering_defers(signal, at.sp));
+    const bool ends = at.repeats || at.blocked || (at.owner && lg__recovering_defers(signal, at.sp));
     if (at.owner && !at.outer && lg__recovering_is_ended(at.sp, is_expected(&at))) {
         take_back(&at); /* the record of the fault that the handler has comes first */
         lg__recovering_ends(at.sp);
@@ -312,7 +328,7 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
         lg__in_handler_enter(crash, frame, ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
     ret_rest->crash = crash;
-    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX && !ends : !at.owner;
+    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX && !ends : !at.owner && !at.blocked;
     return true;
 }
 

@@ -41,10 +41,15 @@ bool lg__install_is_crash(int signal)
 
 static uint64_t mask_of_handlers(void)
 {
-    uint64_t mask = UINT64_MAX;
+    uint64_t mask = ~LG__MASK_MARK;
     for (size_t i = 0; i < CRASH_COUNT; i++)
         mask &= ~(UINT64_C(1) << (lg__install_signals[i] - 1));
     return mask;
+}
+
+uint64_t lg__capture_quiet_mask(void)
+{
+    return mask_of_handlers() & ~LG__OS_OF_LIBC;
 }
 
 /* The flags: where the earlier handler restarts system calls, or the signal is ignored, our handler
@@ -74,9 +79,8 @@ void lg__install_again(int signal)
 static bool install(int signal)
 {
     struct sigaction action = { .sa_sigaction = lg__fixed.on_crash, .sa_flags = record_flags(signal) };
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < CRASH_COUNT; i++)
-        sigdelset(&action.sa_mask, lg__install_signals[i]);
+    const uint64_t mask = lg__fixed.mask & ~LG__OS_OF_LIBC;
+    memcpy(&action.sa_mask, &mask, sizeof mask);
     return lg__libc_sigaction(signal, &action, NULL) == 0;
 }
 

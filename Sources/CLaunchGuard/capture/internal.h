@@ -200,6 +200,8 @@ bool lg__finish_unrecorded(int signal, siginfo_t *info, void *ucontext);
 
 int lg__libc_sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before);
 _Noreturn void lg__libc_exit_at_once(int status);
+int lg__libc_timer_create(clockid_t clock, struct sigevent *event, timer_t *ret_timer);
+int lg__libc_mq_notify(int queue, const struct sigevent *event);
 /* This library has such functions. */
 bool lg__libc_is_interposed(void);
 
@@ -235,8 +237,24 @@ void lg__install_again(int signal);
 bool lg__disposition_lost_siginfo(int signal);
 /* The action of a signal may have changed: mend or note a loss. */
 void lg__disposition_check(int signal);
-/* A thread begins, or registers itself: check whether it blocks a signal that it must not block. */
-void lg__disposition_check_thread(void);
+
+/* ---- mask.c: masks that block the signals of faults ---- */
+
+/* sigprocmask() for the program: the faults leave a record all the same. Returns the mask that the
+ * program had. Handler. */
+uint64_t lg__mask_change(int how, uint64_t signals);
+/* The mask of the calling thread as the program set it. Handler. */
+uint64_t lg__mask_now(void);
+/* The calling thread may block signals of faults that were blocked by other ways: open them. */
+void lg__mask_open(void);
+/* sa_mask for the kernel, where the program wants this one; and back. Handler. */
+uint64_t lg__mask_of_handler(uint64_t program);
+uint64_t lg__mask_of_handler_before(uint64_t kernel);
+/* The interrupted code blocks the signal of faults, as the program sees it. Handler. */
+bool lg__mask_holds(const void *ucontext, int signal);
+/* What a thread hands on with its mask to the threads that it makes. */
+uint64_t lg__mask_choice(void);
+void lg__mask_inherit(uint64_t choice_of_creator);
 
 /* ---- altstack.c ---- */
 
@@ -245,6 +263,9 @@ void lg__altstack_prepare(void);
 /* Give the calling thread an alternate stack with guard pages, which is freed with the thread. 0 or
  * an errno. */
 int lg__altstack_ensure(void);
+/* The same for a thread that is in the middle of its work, for a number of such threads at once;
+ * their stacks are used again. Handler. */
+void lg__altstack_ensure_late(void);
 /* Smallest stack that will do. */
 size_t lg__altstack_least(void);
 /* Bounds of the calling thread's stack as known since its registration; zeros if unknown. */

@@ -1,5 +1,6 @@
-/* pthread_create() of the shared library and of Swift packages: every thread begins protected. */
-#include "capture/capture.h"
+/* pthread_create() of the shared library and of Swift packages, and thrd_create() of the shared
+ * library: every thread begins protected. */
+#include "capture/internal.h"
 
 #include "os/os.h"
 
@@ -16,16 +17,20 @@ typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(vo
 
 struct begin {
     void *(*run)(void *);
+    thrd_start_t run_thrd; /* in place of `run` */
     void *argument;
+    uint64_t choice; /* of its mask */
 };
 
 static void *begin_thread(void *argument)
 {
     struct begin begin = *(struct begin *)argument;
     free(argument);
+    lg__mask_inherit(begin.choice);
     /* a thread without memory for an alternate stack runs all the same */
     lg__capture_thread_begin();
-    return begin.run(begin.argument);
+    /* thrd_join() takes the result of pthread_join() for the number */
+    return begin.run ? begin.run(begin.argument) : (void *)(intptr_t)begin.run_thrd(begin.argument);
 }
 
 /* The pthread_create() of the sanitizers' runtimes, which must know every thread. */
@@ -46,8 +51,6 @@ static bool took_place(void)
 
 /* libc's function in a program without shared libraries, where dlsym() finds no next one. */
 extern int __pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
-/* A reference to this one brings the other from the archive of libc. */
-__attribute__((used)) static int (*const brings)(thrd_t *, thrd_start_t, void *) = thrd_create;
 
 static create_function real_create(void)
 {
@@ -107,20 +110,37 @@ int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attribute
     return create ? create(thread, attributes, run, argument) : EAGAIN;
 }
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                                                          void *(*run)(void *), void *argument)
+static int create_protected(pthread_t *thread, const pthread_attr_t *attributes, struct begin how)
 {
     create_function create = real_create();
     struct begin *begin = create ? malloc(sizeof *begin) : NULL;
     if (!begin)
         return EAGAIN;
     note_runtime_thread(create);
-    *begin = (struct begin){ run, argument };
+    *begin = how;
+    begin->choice = lg__mask_choice();
     int error = create(thread, attributes, begin_thread, begin);
     if (error)
         free(begin);
     return error;
 }
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*run)(void *), void *argument)
+{
+    return create_protected(thread, attributes, (struct begin){ .run = run, .argument = argument });
+}
+
+#ifdef LG_INTERPOSE_SIGNALS
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
+{
+    const int error = create_protected(thread, NULL, (struct begin){ .run_thrd = run, .argument = argument });
+    return error == 0 ? thrd_success : error == ENOMEM ? thrd_nomem : thrd_error;
+}
+#else
+/* A reference to this one brings __pthread_create() from the archive of libc. */
+__attribute__((used)) static int (*const brings)(thrd_t *, thrd_start_t, void *) = thrd_create;
+#endif
 #else
 int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {

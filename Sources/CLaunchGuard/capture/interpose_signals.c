@@ -31,11 +31,31 @@ static bool is_taken(int signal)
     return signal > 0 && signal <= SIGSYS && lg__fixed.options.keep_first && lg__fixed.installed[signal];
 }
 
+/* libc's function, for an action of the program. */
+static int set_action(int signal, const struct sigaction *to, struct sigaction *ret_before)
+{
+    struct sigaction open;
+    uint64_t mask;
+    if (to) {
+        open = *to;
+        memcpy(&mask, &to->sa_mask, sizeof mask);
+        mask = lg__mask_of_handler(mask);
+        memcpy(&open.sa_mask, &mask, sizeof mask);
+    }
+    const int result = lg__libc_sigaction(signal, to ? &open : NULL, ret_before);
+    if (result == 0 && ret_before) {
+        memcpy(&mask, &ret_before->sa_mask, sizeof mask);
+        mask = lg__mask_of_handler_before(mask);
+        memcpy(&ret_before->sa_mask, &mask, sizeof mask);
+    }
+    return result;
+}
+
 static int change(int signal, const struct sigaction *to, struct sigaction *ret_before)
 {
     const struct lg__earlier earlier = lg__earlier_of(signal);
     struct sigaction now;
-    if (lg__libc_sigaction(signal, NULL, &now) != 0)
+    if (set_action(signal, NULL, &now) != 0)
         return -1;
     /* copied first: the program may give one structure for both */
     const struct sigaction wanted = to ? *to : now;
@@ -45,7 +65,7 @@ static int change(int signal, const struct sigaction *to, struct sigaction *ret_
     if (!to)
         return 0;
     if (!crash && wanted.sa_handler != SIG_DFL)
-        return lg__libc_sigaction(signal, &wanted, NULL);
+        return set_action(signal, &wanted, NULL);
     const struct lg__earlier next = lg__earlier_from(&wanted);
     if (!lg__earlier_is_function(&next))
         lg__recovering_gives_up(signal);
@@ -60,7 +80,7 @@ static int change(int signal, const struct sigaction *to, struct sigaction *ret_
 static int in_child(int signal, const struct sigaction *to, struct sigaction *ret_before)
 {
     const struct lg__earlier earlier = lg__earlier_of(signal);
-    const int result = lg__libc_sigaction(signal, to, ret_before);
+    const int result = set_action(signal, to, ret_before);
     if (result == 0 && ret_before && is_ours(ret_before))
         *ret_before = action_of(&earlier);
     return result;
@@ -69,7 +89,7 @@ static int in_child(int signal, const struct sigaction *to, struct sigaction *re
 EXPORT int sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before)
 {
     if (!is_taken(signal)) {
-        const int result = lg__libc_sigaction(signal, to, ret_before);
+        const int result = set_action(signal, to, ret_before);
         if (to && signal > 0 && signal <= SIGSYS && lg__fixed.installed[signal] && lg__fixed_unforked())
             lg__disposition_check(signal); /* signal() puts a handler back without its flags */
         return result;

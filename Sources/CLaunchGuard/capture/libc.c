@@ -4,6 +4,8 @@
 #ifdef LG_INTERPOSE_SIGNALS
 #include <dlfcn.h>
 #include <errno.h>
+#include <mqueue.h>
+#include <time.h>
 
 typedef int (*action_function)(int, const struct sigaction *, struct sigaction *);
 typedef void (*end_function)(int);
@@ -18,7 +20,29 @@ static void *next_of(_Atomic(void *) *kept, const char *name)
     return found;
 }
 
-static _Atomic(void *) real_action, real_end;
+static _Atomic(void *) real_action, real_end, real_timer, real_notify;
+
+int lg__libc_timer_create(clockid_t clock, struct sigevent *event, timer_t *ret_timer)
+{
+    void *found = next_of(&real_timer, "timer_create");
+    int (*function)(clockid_t, struct sigevent *, timer_t *);
+    memcpy(&function, &found, sizeof function);
+    if (function)
+        return function(clock, event, ret_timer);
+    errno = ENOSYS;
+    return -1;
+}
+
+int lg__libc_mq_notify(mqd_t queue, const struct sigevent *event)
+{
+    void *found = next_of(&real_notify, "mq_notify");
+    int (*function)(mqd_t, const struct sigevent *);
+    memcpy(&function, &found, sizeof function);
+    if (function)
+        return function(queue, event);
+    errno = ENOSYS;
+    return -1;
+}
 
 int lg__libc_sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before)
 {

@@ -172,11 +172,9 @@ void lg__capture_end_if_alone(void)
 
 void lg__capture_own_end(void)
 {
-    sigset_t all;
     if (!lg__capture_alone())
         return;
     end_as_first_thread(true);
     /* libc calls the program's exit handlers on this thread */
-    sigfillset(&all);
-    pthread_sigmask(SIG_UNBLOCK, &all, NULL);
+    lg__os_signals_set(0);
 }

@@ -77,7 +77,7 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__messages_prepare();
     if (!lg__install_all())
         return false;
-    lg__disposition_check_thread();
+    lg__mask_open();
     return true;
 }
 

@@ -186,21 +186,18 @@ static void *call_on_thread(void *argument)
 
 bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet)
 {
-    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
     pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t blocked, before;
+    const uint64_t blocked = lg__os_signals_blocked();
     lg__os_first_thread_note();
     if (pthread_attr_init(&attributes) != 0)
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
-        sigdelset(&blocked, faults[i]);
-    pthread_sigmask(SIG_BLOCK, quiet ? &blocked : NULL, &before);
+    if (quiet)
+        lg__os_signals_set(blocked | lg__capture_quiet_mask());
     /* a quiet thread begins by itself: lg__capture_thread_begin() */
     int error = (quiet ? lg__capture_create_thread : pthread_create)(&thread, &attributes, function, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    lg__os_signals_set(blocked);
     pthread_attr_destroy(&attributes);
     return error == 0;
 }

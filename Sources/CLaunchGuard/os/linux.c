@@ -132,15 +132,24 @@ void lg__os_signal_default(int signal)
     lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, 0, KERNEL_SIGSET_BYTES, 0, 0);
 }
 
-void lg__os_signal_block(int signal, bool block)
+void lg__os_signals_change(int how, uint64_t signals)
 {
-    uint64_t set = UINT64_C(1) << (signal - 1);
-    lg__os_call(SYS_rt_sigprocmask, block ? SIG_BLOCK : SIG_UNBLOCK, (long)(uintptr_t)&set, 0, KERNEL_SIGSET_BYTES, 0, 0);
+    lg__os_call(SYS_rt_sigprocmask, how, (long)(uintptr_t)&signals, 0, KERNEL_SIGSET_BYTES, 0, 0);
 }
 
 void lg__os_signals_set(uint64_t blocked)
 {
-    lg__os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)(uintptr_t)&blocked, 0, KERNEL_SIGSET_BYTES, 0, 0);
+    lg__os_signals_change(SIG_SETMASK, blocked);
+}
+
+void lg__os_signal_block(int signal, bool block)
+{
+    lg__os_signals_change(block ? SIG_BLOCK : SIG_UNBLOCK, UINT64_C(1) << (signal - 1));
+}
+
+long lg__os_signal_queue_process(pid_t pid, int signal, const siginfo_t *info)
+{
+    return lg__os_call(SYS_rt_sigqueueinfo, pid, signal, (long)(uintptr_t)info, 0, 0, 0);
 }
 
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info)
@@ -439,6 +448,22 @@ void *lg__os_map_named(size_t size)
     if (pages != MAP_FAILED)
         madvise(pages, size, MADV_NOHUGEPAGE);
     return pages;
+}
+
+void *lg__os_map_guarded(size_t size, size_t guard)
+{
+    const long base = lg__os_call(SYS_mmap, 0, (long)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base < 0 && base > -4096)
+        return NULL;
+    if (lg__os_call(SYS_mprotect, base + (long)guard, (long)(size - 2 * guard), PROT_READ | PROT_WRITE, 0, 0, 0) == 0)
+        return (void *)(uintptr_t)base;
+    lg__os_call(SYS_munmap, base, (long)size, 0, 0, 0, 0);
+    return NULL;
+}
+
+long lg__os_altstack(const stack_t *to, stack_t *ret_before)
+{
+    return lg__os_call(SYS_sigaltstack, (long)(uintptr_t)to, (long)(uintptr_t)ret_before, 0, 0, 0, 0);
 }
 
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high)

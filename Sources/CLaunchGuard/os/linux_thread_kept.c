@@ -17,12 +17,9 @@ static void wait_until_wanted(void)
         lg__os_futex_wait(&wanted, 0, WAIT_NS);
 }
 
-/* The signals by which libc asks each of its threads for something, and waits for the answer. */
-#define OF_LIBC (UINT64_C(3) << (32 - 1))
-
 static void *run(void *argument)
 {
-    lg__os_signals_set(~(OF_LIBC | UINT64_C(1) << (SIGSYS - 1)));
+    lg__os_signals_set(~(LG__OS_OF_LIBC | UINT64_C(1) << (SIGSYS - 1)));
     __atomic_store_n(&number, lg__os_tid(), __ATOMIC_SEQ_CST);
     lg__os_futex_wake((const uint32_t *)&number);
     wait_until_wanted();
@@ -53,7 +50,7 @@ void lg__os_kept_wait_if(uint32_t *word, uint32_t expected, uint32_t desired)
     if (!__atomic_compare_exchange_n(word, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
     const uint64_t blocked = lg__os_signals_blocked();
-    lg__os_signals_set(blocked & ~OF_LIBC);
+    lg__os_signals_set(blocked & ~LG__OS_OF_LIBC);
     wait_until_wanted();
     lg__os_signals_set(blocked);
 }

@@ -58,10 +58,17 @@ int lg__os_readable(uint64_t address);
 void lg__os_signal_default(int signal);
 /* Block or unblock one signal on the calling thread. Handler. */
 void lg__os_signal_block(int signal, bool block);
+/* The signals by which libc asks each of its threads for something, and waits for the answer. */
+#define LG__OS_OF_LIBC (UINT64_C(3) << (32 - 1))
+/* Change the mask of the calling thread (SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK): bit n − 1 for signal
+ * n. Handler. */
+void lg__os_signals_change(int how, uint64_t signals);
 /* Block exactly these signals on the calling thread: bit n − 1 for signal n. Handler. */
 void lg__os_signals_set(uint64_t blocked);
 /* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info);
+/* The same to the process. Handler. */
+long lg__os_signal_queue_process(pid_t pid, int signal, const siginfo_t *info);
 /* Send a signal to a thread of this process; 0 only asks whether it exists. 0 or −errno.
  * Handler. */
 long lg__os_signal_send(pid_t pid, pid_t tid, int signal);
@@ -290,6 +297,11 @@ bool lg__os_untouched_is_free(void);
  * program that tests or saves its anonymous memory leaves them alone. MAP_FAILED: without
  * /dev/zero, for example. */
 void *lg__os_map_named(size_t size);
+/* Map `size` bytes, the first and the last `guard` of them without access. NULL: no memory.
+ * Handler. */
+void *lg__os_map_guarded(size_t size, size_t guard);
+/* sigaltstack() of the calling thread: 0 or −errno. Handler. */
+long lg__os_altstack(const stack_t *to, stack_t *ret_before);
 /* The line of the memory map that holds an address, or the gap between two lines. */
 #define LG__OS_NAME_BYTES 4096
 struct lg__os_mapping {

@@ -12,6 +12,7 @@ lg_status lg__session_check(const struct lg_session *session)
         return LG_ERR_UNPROTECTED;
     if (!lg__host_unforked(&session->host))
         return LG_ERR_FORKED;
+    lg__capture_thread_calls();
     return atomic_load_explicit(&session->host.closed, memory_order_relaxed) ? LG_ERR_CLOSED : LG_OK;
 }
 

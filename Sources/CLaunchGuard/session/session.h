@@ -15,6 +15,7 @@
 
 #include <signal.h>
 
+#include "capture/capture.h"
 #include "launch/launch.h"
 #include "launchguard/session.h"
 
@@ -182,6 +183,7 @@ void lg__heartbeats_check(struct lg_session *session);
 /* Whether lg__session_check() says LG_OK, for frequent callers. Signals: safe. */
 static inline bool lg__session_open(const struct lg_session *session)
 {
+    lg__capture_thread_calls();
     return atomic_load_explicit(atomic_load_explicit(&session->open, memory_order_relaxed), memory_order_relaxed);
 }
 

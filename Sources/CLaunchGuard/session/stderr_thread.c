@@ -27,17 +27,16 @@ static bool start_thread(void *(*function)(void *))
     lg__os_first_thread_note();
     pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t blocked, before;
+    const uint64_t blocked = lg__os_signals_blocked();
     size_t tls_bytes = 0;
     if (pthread_attr_init(&attributes) != 0)
         return false;
     dl_iterate_phdr(add_tls, &tls_bytes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES + tls_bytes);
-    sigfillset(&blocked);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    lg__os_signals_set(~(LG__MASK_MARK | LG__OS_OF_LIBC));
     int error = lg__capture_create_thread(&thread, &attributes, function, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    lg__os_signals_set(blocked);
     pthread_attr_destroy(&attributes);
     return error == 0;
 }

@@ -133,16 +133,17 @@ int lg__map_subdirectory(int parent, const char *name, const char *path, struct 
  * the program. */
 static int preallocate(int file, size_t size)
 {
-    sigset_t limit, before;
+    const uint64_t before = lg__os_signals_blocked();
+    sigset_t limit;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    lg__os_signal_block(SIGXFSZ, true);
     int error = posix_fallocate(file, 0, (off_t)size);
-    if (error == EFBIG && !sigismember(&before, SIGXFSZ)) {
+    if (error == EFBIG && !(before >> (SIGXFSZ - 1) & 1)) {
         const struct timespec at_once = { 0, 0 };
         while (sigtimedwait(&limit, NULL, &at_once) == SIGXFSZ) {}
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    lg__os_signals_set(before);
     return error;
 }
 

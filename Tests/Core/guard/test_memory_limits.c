@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PAGE ((size_t)4096)
@@ -108,7 +109,7 @@ static void body_blocked(void *argument)
     volatile uint8_t *base = map_cut(start_guards(), BOTH);
     sigemptyset(&set);
     sigaddset(&set, SIGBUS);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, 8); /* no function of LaunchGuard sees it */
     base[0] = 1;
 }
 

@@ -1,0 +1,93 @@
+/* Signal masks that block the signals of faults. For a fault whose signal is blocked the kernel
+ * ends the process, and no handler runs. So the kernel gets such a mask without these signals, and
+ * with SIGSTKFLT in their place, which Linux never sends. The kernel, sigsetjmp() and the return
+ * from a handler restore that mark with the rest of the mask. */
+#include "capture/internal.h"
+
+#include "launchguard/log.h"
+
+#define BIT(signal) (UINT64_C(1) << ((signal)-1))
+#define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
+#define MARK LG__MASK_MARK
+#define ALL (FAULTS | MARK)
+
+/* Those of ALL that the program blocks, while the mark stands; 0: all of them, as on a thread that
+ * inherited the mark. One word for masks that are nested: where they differ in this choice, a jump
+ * out of the inner one leaves the choice of the inner one. */
+static __thread uint64_t choice __attribute__((tls_model("initial-exec")));
+
+static bool is_on(void)
+{
+    return atomic_load_explicit(&lg__fixed.installed[SIGSEGV], memory_order_relaxed);
+}
+
+static void say_once(void)
+{
+    static const char text[] = "launchguard: a thread blocks signals of faults: LaunchGuard keeps them open for faults, so that these leave a record";
+    static _Atomic bool said;
+    if (!atomic_exchange(&said, true) && lg__fixed_unforked())
+        lg__ring_note(&lg__fixed.options.run.ring, LG_LEVEL_DEBUG, text, sizeof text - 1);
+}
+
+static uint64_t of_program(uint64_t kernel)
+{
+    return kernel & MARK ? (kernel & ~MARK) | (choice ? choice : ALL) : kernel;
+}
+
+/* Block what the program wants to block, of the signals of faults only the choice. */
+static void set(uint64_t program)
+{
+    const uint64_t faults = program & FAULTS;
+    choice = faults ? program & ALL : 0;
+    lg__os_signals_set((program & ~ALL) | (faults ? MARK : 0));
+    if (faults)
+        say_once();
+}
+
+uint64_t lg__mask_change(int how, uint64_t signals)
+{
+    const uint64_t kernel = lg__os_signals_blocked(), before = of_program(kernel);
+    if (!is_on() || (how != SIG_SETMASK && !(signals & ALL)))
+        lg__os_signals_change(how, signals);
+    else
+        set(how == SIG_BLOCK ? before | signals : how == SIG_UNBLOCK ? before & ~signals : signals);
+    return before;
+}
+
+uint64_t lg__mask_now(void)
+{
+    return of_program(lg__os_signals_blocked());
+}
+
+void lg__mask_open(void)
+{
+    const uint64_t kernel = lg__os_signals_blocked();
+    if (kernel & FAULTS)
+        set(of_program(kernel));
+}
+
+uint64_t lg__mask_of_handler(uint64_t program)
+{
+    return !is_on() ? program : (program & ALL) == ALL ? program & ~FAULTS : program & ~MARK;
+}
+
+uint64_t lg__mask_of_handler_before(uint64_t kernel)
+{
+    return kernel & MARK ? kernel | FAULTS : kernel;
+}
+
+bool lg__mask_holds(const void *ucontext, int signal)
+{
+    const uint64_t kernel = lg__arch_blocked(ucontext);
+    return kernel & MARK && of_program(kernel) & FAULTS & BIT(signal);
+}
+
+uint64_t lg__mask_choice(void)
+{
+    return choice;
+}
+
+void lg__mask_inherit(uint64_t choice_of_creator)
+{
+    choice = choice_of_creator;
+}
