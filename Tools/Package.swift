@@ -61,7 +61,7 @@ let package = Package(
             name: "CLaunchGuardFaults",
             dependencies: [library("CLaunchGuard")],
             exclude: ["CMakeLists.txt", "main.c"],
-            cSettings: [.define("_GNU_SOURCE")],
+            cSettings: [.define("_GNU_SOURCE"), .define("LGF_SEES_NO_MASKS")],
             linkerSettings: [.linkedLibrary("m")]
         ),
         .executableTarget(name: "launchguard-faults", dependencies: ["CLaunchGuardFaults", library("CLaunchGuard")], swiftSettings: unsafeOnPurpose),

@@ -43,16 +43,19 @@ REPORTED = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE}
 FOUND = {"double-free", "bad-free", "heap-top-smashed", "heap-top-smashed-threads", "use-after-free"}
 # The sanitizer's report may crash too: it reads damaged memory, or the alternate stack is too small
 # for it.
-REPORT_CRASHES = {"jump-garbage", "stack-pointer-garbage", "frame-pointer-garbage", "frame-chain-overwritten", "altstack-small", "altstack-replaced"}
+REPORT_CRASHES = {"jump-garbage", "stack-pointer-garbage", "frame-pointer-garbage", "frame-chain-overwritten", "altstack-small", "altstack-replaced",
+                  "fault-small-altstack"}
 # An earlier handler of the program never returns.
 HANGS = {"earlier-handler-hangs"}
 # An earlier handler of the program is in the place of the sanitizer's handler.
 REPLACED = {"earlier-handler-faults", "earlier-handler-hangs", "fault-while-handler-runs"}
+# The program blocks the signal: the kernel asks no handler of the sanitizer.
+BLOCKED = {"segv-blocked", "all-blocked", "handler-blocks-all", "timer-thread"}
 # These entries interfere with the sanitizer: they limit the memory that it counts on, look at the
 # death of a child, send more signals during its report, hold a lock that its report needs, end with
 # a status that encodes the signal, or leave marks of variables where the next handler has its own.
 NOT_WITH_SANITIZER = {"malloc-null-write", "bad-alloc", "swift-huge-allocation", "fork-child-crashes", "vfork-child-crashes", "segv-storm", "loader-lock-held",
-                      "pid-one-raise", "earlier-handler-overflows"}
+                      "pid-one-raise", "earlier-handler-overflows", "stack-overflow-altstack"}
 
 
 def makes_sense(entry, sanitizer):
@@ -67,11 +70,11 @@ def with_sanitizer(name, expected, sanitizer):
         else:
             expected.update(status="signal", numbers=[signal.SIGABRT], signals=[signal.SIGABRT], kinds=["abort.explicit"], has_address=False)
     elif name in REPORT_CRASHES:
-        expected.update(status="any", says=None if name.startswith("altstack") else "AddressSanitizer")
+        expected.update(status="any", says=None if "altstack" in name else "AddressSanitizer")
         # the overwritten frame also holds the data of instrumented code
         if name == "frame-chain-overwritten":
             expected.update(kinds=[], has_address=None)
-    elif REPORTED & set(expected["signals"]) and (expected["record"] != "none" or expected["end"] == ["no-run"]) and name not in REPLACED:
+    elif REPORTED & set(expected["signals"]) and (expected["record"] != "none" or expected["end"] == ["no-run"]) and name not in REPLACED | BLOCKED:
         end = ("exit", [1]) if sanitizer == "asan" else ("signal", [signal.SIGABRT])
         expected.update(status=end[0], numbers=end[1], says="ERROR: AddressSanitizer")
 

@@ -13,7 +13,7 @@ CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.S
 # These fill disks or memory, and what they meet there is not the same twice; or never end.
 LEFT_OUT = re.compile("disk-full|oom|memory-limit|cgroup|handler-hangs")
 # The ways in which no handler runs: for want of a stack, or because the kernel calls none.
-NO_HANDLER = re.compile("no-altstack|altstack-unmapped|altstack-small|clash|segv-blocked|seccomp-kill")
+NO_HANDLER = re.compile("no-altstack|altstack-unmapped|altstack-small|handler-on-stack|clash|seccomp-kill")
 
 
 class Faults(Case):

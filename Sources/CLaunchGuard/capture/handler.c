@@ -296,6 +296,17 @@ struct rest {
     int error; /* errno */
 };
 
+/* Arguments and result of handle(). */
+struct work {
+    int signal;
+    siginfo_t *info;
+    void *ucontext;
+    const void *frame;
+    struct lg__crash *begun;
+    struct rest rest;
+    bool goes_on;
+};
+
 /* false: nothing is left to do. Not inlined: before this no thread-local variable has a known
  * place. */
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
@@ -332,6 +343,12 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
     return true;
 }
 
+static void work(void *argument)
+{
+    struct work *work = argument;
+    work->goes_on = handle(work->signal, work->info, work->ucontext, work->frame, work->begun, &work->rest);
+}
+
 static __attribute__((noinline)) void set_errno(int error)
 {
     errno = error;
@@ -339,7 +356,6 @@ static __attribute__((noinline)) void set_errno(int error)
 
 LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
 {
-    struct rest rest;
     lg__arch_enter_handler();
     /* Somebody sent it, unless other code took SA_SIGINFO. */
     const bool is_told_as_sent = info->si_signo == SIGSYS && info->si_code <= 0;
@@ -348,17 +364,20 @@ LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
     if (lg__fixed.options.keep_first && lg__finish_unrecorded(signal, info, ucontext))
         return;
     const void *frame = __builtin_frame_address(0);
-    struct lg__crash *begun = begin_record(signal, info, ucontext, frame);
+    struct work todo = { .signal = signal, .info = info, .ucontext = ucontext, .frame = frame, .begun = begin_record(signal, info, ucontext, frame) };
     LG_FAULT_POINT("handler: first");
     struct lg__os_borrowed borrowed;
     const bool borrows = lg__os_thread_borrow(&borrowed);
-    const bool goes_on = handle(signal, info, ucontext, frame, begun, &rest);
+    if (lg__handler_stack_is_small(ucontext, frame))
+        lg__handler_stack_call(work, &todo);
+    else
+        work(&todo);
     if (borrows)
         lg__os_thread_give_back(&borrowed);
-    if (goes_on)
-        lg__finish(signal, info, ucontext, rest.crash, rest.chain);
+    if (todo.goes_on)
+        lg__finish(signal, info, ucontext, todo.rest.crash, todo.rest.chain);
     if (!borrows)
-        set_errno(rest.error);
+        set_errno(todo.rest.error);
 }
 
 /* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. A program with a

@@ -238,6 +238,14 @@ bool lg__disposition_lost_siginfo(int signal);
 /* The action of a signal may have changed: mend or note a loss. */
 void lg__disposition_check(int signal);
 
+/* ---- handler_stack.c ---- */
+
+/* The handler whose frame this is runs on an alternate stack with little room left. Handler, first
+ * step. */
+bool lg__handler_stack_is_small(const void *ucontext, const void *frame);
+/* Call a function on a larger stack, where there is one. Handler. */
+void lg__handler_stack_call(void (*function)(void *argument), void *argument);
+
 /* ---- mask.c: masks that block the signals of faults ---- */
 
 /* sigprocmask() for the program: the faults leave a record all the same. Returns the mask that the

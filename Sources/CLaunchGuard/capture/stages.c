@@ -23,11 +23,20 @@ LG__FIRST void lg__stages_expect(void)
 /* The bytes of a header that are known at once. */
 #define FIRST_BYTES offsetof(struct lg__crash_header, tid)
 
+/* The end of the stack that the crashed code was on: of an alternate one, or of the thread's own. */
+LG__FIRST static uint64_t low_of(const struct lg__arch_fault *fault, const void *ucontext, uint64_t own_low)
+{
+    const stack_t *other = &((const ucontext_t *)ucontext)->uc_stack;
+    const uint64_t low = (uint64_t)(uintptr_t)other->ss_sp;
+    const bool is_there = other->ss_size && fault->sp + LG__OVERFLOW_BELOW_SP >= low && fault->sp < low + other->ss_size;
+    return is_there ? low : own_low;
+}
+
 LG__FIRST static void fill_first(struct lg__crash_header *header, const struct lg__crash *crash, const void *ucontext)
 {
     struct lg__arch_fault fault;
     lg__arch_fault(ucontext, &fault);
-    lg__classify(&crash->info, &fault, header->stack_low, lg__fixed.pid, header);
+    lg__classify(&crash->info, &fault, low_of(&fault, ucontext, header->stack_low), lg__fixed.pid, header);
     header->pc = fault.pc;
     header->sp = fault.sp;
     header->fp = fault.fp;

@@ -511,6 +511,8 @@ bool lg__arch_has_thread_variables(void *const *pointer);
 extern const bool lg__arch_variables_below;
 /* Write the words that compiled code expects at a thread pointer. Handler. */
 void lg__arch_thread_variables(void *pointer);
+/* Call a function on another stack, whose end is `stack_top`, a multiple of 16. Handler. */
+void lg__arch_call_on(void (*function)(void *argument), void *argument, void *stack_top);
 /* clone(2) with these flags; the new thread calls `run`. Number of the thread or −errno.
  * Handler. */
 long lg__arch_thread_begin(long flags, void *stack_top, void *pointer, void (*run)(void), int32_t *ret_tid);

@@ -282,6 +282,52 @@ static void test_altstacks(void **state)
     }
 }
 
+/* A crash on an alternate stack of the program's own, which has room for little more than what the
+ * kernel puts there. */
+enum { ON_IT, INSIDE_A_HANDLER, OVERFLOWS_IT, OVERFLOWS_OURS, SMALL_WAYS };
+
+static void crash_inside(int number)
+{
+    (void)number;
+    fault();
+}
+
+static void overflow_inside(int number)
+{
+    (void)number;
+    zero = overflow(0);
+}
+
+static void body_small_altstack(void *argument)
+{
+    const uintptr_t how = (uintptr_t)argument;
+    const size_t guard = 65536, size = how == OVERFLOWS_IT ? 65536 : (size_t)sysconf(_SC_MINSIGSTKSZ) * 2 + 1024;
+    struct sigaction action = { .sa_handler = how == INSIDE_A_HANDLER ? crash_inside : overflow_inside, .sa_flags = SA_ONSTACK };
+    uint8_t *base = mmap(NULL, guard + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t stack = { .ss_sp = base + guard, .ss_size = size };
+    start_session();
+    mprotect(base + guard, size, PROT_READ | PROT_WRITE);
+    if (how != OVERFLOWS_OURS)
+        sigaltstack(&stack, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    if (how == ON_IT)
+        fault();
+    raise(SIGUSR1);
+}
+
+static void test_small_altstack(void **state)
+{
+    (void)state;
+    for (uintptr_t how = 0; how < SMALL_WAYS; how++) {
+        state_make();
+        expect_signal(body_small_altstack, (void *)how, SIGSEGV);
+        lg_reader *reader = newest_run();
+        const lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+        assert_int_equal(crash.kind, how >= OVERFLOWS_IT ? LG_CRASH_STACK_OVERFLOW : LG_CRASH_NULL_OFFSET);
+        lg_reader_close(reader);
+    }
+}
+
 /* Destructors of thread-local values run late, and are covered all the same. */
 static pthread_key_t late_key;
 
@@ -824,7 +870,7 @@ int main(void)
         WITH_STATE(test_replaced),    WITH_STATE(test_finish_notices),
         WITH_STATE(test_blocked),     WITH_STATE(test_replaced_and_chained),
         WITH_STATE(test_altstacks),   WITH_STATE(test_small_altstack_noticed),
-        WITH_STATE(test_overflow_in_destructor), WITH_STATE(test_altstacks_are_freed),
+        WITH_STATE(test_small_altstack), WITH_STATE(test_overflow_in_destructor), WITH_STATE(test_altstacks_are_freed),
         WITH_STATE(test_many_altstacks),
         WITH_STATE(test_earlier_handler_hangs), WITH_STATE(test_earlier_handler_jumps_once),
         WITH_STATE(test_setuid_after_a_crash),

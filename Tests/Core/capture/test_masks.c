@@ -110,7 +110,6 @@ static void body_reads(void *argument)
     uint64_t expected = 0;
     sigset_t before;
     start_session();
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     before = set_of(0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     for (int i = 0; i < 2000; i++) {

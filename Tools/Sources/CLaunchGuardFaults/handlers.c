@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "catalogue.h"
@@ -100,6 +101,12 @@ LGF_WAY segv_ignored(void)
     signal(SIGSEGV, SIG_IGN);
     null_write();
 }
+/* Only the shared library sees the masks that the program sets. */
+#ifdef LGF_SEES_NO_MASKS
+#define LGF_BLOCKED LGF_UNSEEN(SIGSEGV, 'Y')
+#else
+#define LGF_BLOCKED LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE)
+#endif
 LGF_WAY segv_blocked(void)
 {
     sigset_t set;
@@ -107,6 +114,38 @@ LGF_WAY segv_blocked(void)
     sigaddset(&set, SIGSEGV);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     null_write();
+}
+LGF_WAY all_blocked(void)
+{
+    sigset_t set;
+    sigfillset(&set);
+    pthread_sigmask(SIG_SETMASK, &set, NULL);
+    null_write();
+}
+LGF_WAY handler_blocks_all(void)
+{
+    struct sigaction action = { .sa_handler = faults };
+    sigfillset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+}
+
+/* ---- threads that libc makes ---- */
+
+static void fault_at_notification(union sigval value)
+{
+    (void)value;
+    null_write();
+}
+LGF_WAY timer_thread(void)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_THREAD, .sigev_notify_function = fault_at_notification };
+    const struct itimerspec soon = { .it_value = { 0, 1000 } };
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &soon, NULL) != 0)
+        lgf_skip("no timer can be made");
+    for (;;)
+        pause();
 }
 
 /* ---- many threads ---- */
@@ -197,7 +236,11 @@ const struct lgf_entry lgf_handlers[] = {
     { LGF_NAMED("handler-without-siginfo", 'E', "restores LaunchGuard's handler with signal(), which loses its flags",
                 handler_without_siginfo), LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE) },
     { LGF_NAMED("segv-ignored", 'E', "faults with SIGSEGV ignored", segv_ignored), LGF_UNSEEN(SIGSEGV, 'Y') },
-    { LGF_NAMED("segv-blocked", 'E', "faults on a thread with SIGSEGV blocked", segv_blocked), LGF_UNSEEN(SIGSEGV, 'Y') },
+    { LGF_NAMED("segv-blocked", 'E', "faults on a thread with SIGSEGV blocked", segv_blocked), LGF_BLOCKED },
+    { LGF_NAMED("all-blocked", 'E', "faults on a thread that blocks all signals", all_blocked), LGF_BLOCKED },
+    { LGF_NAMED("handler-blocks-all", 'E', "faults in a handler during which all signals are blocked", handler_blocks_all), LGF_BLOCKED },
+    { LGF_NAMED("timer-thread", 'E', "faults in the function of a timer, on a thread of libc", timer_thread), LGF_BLOCKED,
+      .traits = LGF_OWN_THREADS },
     { LGF_NAMED("two-threads-fault", 'E', "faults on 2 threads at once", two_threads),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .traits = LGF_OWN_THREADS },
     { LGF_NAMED("ten-threads-fault", 'E', "faults on 10 threads at once", ten_threads),

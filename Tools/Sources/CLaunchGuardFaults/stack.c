@@ -70,6 +70,31 @@ LGF_WAY overflow_handler_on_stack(void)
     stack_overflow();
 }
 
+static void recurse_in_handler(int number)
+{
+    (void)number;
+    stack_overflow();
+}
+static void fault_in_handler(int number)
+{
+    (void)number;
+    *(volatile int *)(uintptr_t)lgf_zero = 1;
+}
+static void raise_on(size_t bytes, void (*handler)(int))
+{
+    const size_t guard = 65536;
+    struct sigaction action = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
+    uint8_t *base = mmap(NULL, guard + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t stack = { .ss_sp = base + guard, .ss_size = bytes };
+    if (base == MAP_FAILED || mprotect(base + guard, bytes, PROT_READ | PROT_WRITE) != 0 || sigaltstack(&stack, NULL) != 0)
+        lgf_skip("no alternate stack can be made");
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+}
+LGF_WAY overflow_altstack(void) { raise_on(65536, recurse_in_handler); }
+/* Room for what the kernel puts there twice, and little more. */
+LGF_WAY fault_small_altstack(void) { raise_on(2 * (size_t)sysconf(_SC_MINSIGSTKSZ) + 1024, fault_in_handler); }
+
 /* Frames that begin to use their memory far above sp. */
 static int overflow_by_large_frames(int depth)
 {
@@ -281,6 +306,10 @@ const struct lgf_entry lgf_stack[] = {
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW) },
     { LGF_NAMED("stack-overflow-no-altstack", 'B', "recurses without end where no handler can run", overflow_without_altstack),
       LGF_UNSEEN(SIGSEGV, 'Y') },
+    { LGF_NAMED("stack-overflow-altstack", 'B', "recurses in a handler on an alternate stack", overflow_altstack),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW) },
+    { LGF_NAMED("fault-small-altstack", 'B', "writes through a NULL pointer in a handler on an alternate stack that is full", fault_small_altstack),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE) },
     { LGF_NAMED("stack-overflow-handler-on-stack", 'B', "recurses after other code dropped SA_ONSTACK", overflow_handler_on_stack),
       LGF_UNSEEN(SIGSEGV, 'Y') },
     { LGF_NAMED("stack-clash-pthread", 'B', "has a frame that skips the guard page of a small stack", stack_clash_pthread),
