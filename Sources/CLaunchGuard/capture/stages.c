@@ -23,7 +23,8 @@ LG__FIRST void lg__stages_expect(void)
 /* The bytes of a header that are known at once. */
 #define FIRST_BYTES offsetof(struct lg__crash_header, tid)
 
-/* The end of the stack that the crashed code was on: of an alternate one, or of the thread's own. */
+/* The lower end of the stack that the crashed code was on: an alternate one, or the thread's
+ * own. */
 LG__FIRST static uint64_t low_of(const struct lg__arch_fault *fault, const void *ucontext, uint64_t own_low)
 {
     const stack_t *other = &((const ucontext_t *)ucontext)->uc_stack;
