@@ -97,6 +97,18 @@ LGF_WAY heap_top_smashed(void)
     void *volatile other = malloc(120000);
     free(other);
 }
+/* The size of the next block. */
+LGF_WAY heap_next_smashed(void)
+{
+    char *volatile block = malloc(2000);
+    char *volatile next = malloc(2000);
+    char *volatile last = malloc(2000);
+    free(next);
+    memset(block + malloc_usable_size(block), 0x7f, sizeof(size_t));
+    char *volatile other = malloc(1000);
+    free(other);
+    free(last);
+}
 static void *heap_thread(void *argument)
 {
     for (;;)
@@ -150,6 +162,8 @@ const struct lgf_entry lgf_aborts[] = {
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "invalid" },
     { LGF_NAMED("heap-top-smashed", 'C', "overwrites the end of the heap; the heap's lock is held", heap_top_smashed),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "corrupted top size" },
+    { LGF_NAMED("heap-next-smashed", 'C', "overwrites the size of the next block of the heap", heap_next_smashed),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "malloc()" },
     { LGF_NAMED("heap-top-smashed-threads", 'C', "overwrites the end of the heap while other threads use it", heap_top_smashed_threads),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "corrupted top size", .traits = LGF_OWN_THREADS },
     { LGF_NAMED("malloc-null-write", 'C', "writes through what malloc() returned when there was no memory", malloc_null_write),
@@ -176,6 +190,24 @@ const struct lgf_entry lgf_aborts[] = {
       .sentence = "abort() in lgf_abort_while_catching (cplusplus.cpp:" },
     { NAMED_CPP("checked-index", "reads beyond the end of a std::vector that checks it", lgf_checked_index), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_ASSERT),
       .message = "Assertion", .sentence = "assertion `__n < this->size()' failed in lgf_checked_index (cplusplus.cpp:" },
+    { NAMED_CPP("out-of-range", "asks a std::vector for an element that it lacks", lgf_out_of_range), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION),
+      .message = "vector::_M_range_check: __n (which is 7) >= this->size() (which is 3)", .sentence = "exception of type std::out_of_range: vector::_M_range_check: __n (which is 7) >= this->size() (which is 3) in lgf_out_of_range" },
+    { NAMED_CPP("optional-empty", "asks an empty std::optional for its value", lgf_optional_empty), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION),
+      .message = "bad optional access", .sentence = "exception of type std::bad_optional_access: bad optional access in lgf_optional_empty" },
+    { NAMED_CPP("variant-wrong", "asks a std::variant for a type that it does not hold", lgf_variant_wrong), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION),
+      .message = "std::get: wrong index for variant", .sentence = "exception of type std::bad_variant_access: std::get: wrong index for variant in lgf_variant_wrong" },
+    { NAMED_CPP("number-of-text", "makes a number of a text that is none", lgf_number_of_text), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION),
+      .message = "stoi", .sentence = "exception of type std::invalid_argument: stoi in lgf_number_of_text" },
+    { NAMED_CPP("function-empty", "calls an empty std::function", lgf_function_empty), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION),
+      .message = "bad_function_call", .sentence = "exception of type std::bad_function_call: bad_function_call in lgf_function_empty" },
+    { NAMED_CPP("cast-wrong", "casts a reference to a class that the object is not of", lgf_cast_wrong), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION),
+      .message = "std::bad_cast", .sentence = "exception of type std::bad_cast: std::bad_cast in lgf_cast_wrong" },
+    { NAMED_CPP("thread-not-joined", "destroys a std::thread that runs", lgf_thread_not_joined), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_TERMINATE),
+      .traits = LGF_OWN_THREADS },
+    { NAMED_CPP("join-itself", "joins a std::thread with itself", lgf_join_itself), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION),
+      .message = "Resource deadlock avoided", .sentence = "exception of type std::system_error: Resource deadlock avoided in (anonymous namespace)::joinItself", .traits = LGF_OWN_THREADS },
+    { NAMED_CPP("throw-in-destructor", "throws in a destructor while another exception is on its way", lgf_throw_in_destructor),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "out of luck" },
     { NAMED_CPP("uncaught-exception-thread", "throws on a std::thread", lgf_exception_on_thread),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "out of luck", .traits = LGF_OWN_THREADS },
     { NAMED_CPP("throw-through-noexcept", "throws out of a noexcept function", lgf_throw_through_noexcept),

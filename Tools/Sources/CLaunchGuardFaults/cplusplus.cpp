@@ -1,13 +1,18 @@
 // Section C, C++: ends by std::terminate().
 #define _GLIBCXX_ASSERTIONS
+#include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 #include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
 
 #include "catalogue.h"
 
@@ -87,6 +92,99 @@ extern "C" void lgf_checked_index(void)
     std::vector<int> numbers(3);
     volatile int keep = numbers[static_cast<std::size_t>(lgf_zero) + 7];
     static_cast<void>(keep);
+}
+
+extern "C" void lgf_out_of_range(void)
+{
+    std::vector<int> numbers(3);
+    volatile int keep = numbers.at(static_cast<std::size_t>(lgf_zero) + 7);
+    static_cast<void>(keep);
+}
+
+extern "C" void lgf_optional_empty(void)
+{
+    std::optional<int> nothing;
+    if (lgf_zero)
+        nothing = 1;
+    volatile int keep = nothing.value();
+    static_cast<void>(keep);
+}
+
+extern "C" void lgf_variant_wrong(void)
+{
+    std::variant<int, double> either = 1;
+    if (lgf_zero)
+        either = 1.0;
+    volatile double keep = std::get<double>(either);
+    static_cast<void>(keep);
+}
+
+extern "C" void lgf_number_of_text(void)
+{
+    volatile int keep = std::stoi("seven");
+    static_cast<void>(keep);
+}
+
+extern "C" void lgf_function_empty(void)
+{
+    std::function<void()> nothing;
+    nothing();
+}
+
+extern "C" void lgf_cast_wrong(void)
+{
+    std::runtime_error error("out of luck");
+    std::exception &base = error;
+    asm volatile("" : : "r"(&base) : "memory"); // the compiler knows no more of its class
+    static_cast<void>(dynamic_cast<std::logic_error &>(base));
+}
+
+extern "C" void lgf_thread_not_joined(void)
+{
+    std::thread([] {
+        for (;;)
+            pause();
+    });
+}
+
+namespace {
+
+std::thread joined;
+std::atomic<bool> isMade{false};
+
+__attribute__((noinline)) void joinItself()
+{
+    while (!isMade)
+        std::this_thread::yield();
+    joined.join();
+    LGF_KEEP(&joined); // no tail call
+}
+
+}  // namespace
+
+extern "C" void lgf_join_itself(void)
+{
+    joined = std::thread(joinItself);
+    isMade = true;
+    for (;;)
+        pause();
+}
+
+namespace {
+
+struct ThrowsAtItsEnd {
+    ~ThrowsAtItsEnd() noexcept(false) { throw std::logic_error("at the end"); }
+};
+
+}  // namespace
+
+extern "C" void lgf_throw_in_destructor(void)
+{
+    try {
+        ThrowsAtItsEnd value;
+        throwError();
+    } catch (const std::exception &) {
+    }
 }
 
 extern "C" void lgf_exception_on_thread(void) { std::thread(throwError).join(); }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -101,10 +102,12 @@ LGF_WAY segv_ignored(void)
     signal(SIGSEGV, SIG_IGN);
     null_write();
 }
-/* Only the shared library sees the masks that the program sets. */
+/* Only the shared library sees the masks that the program sets, and the threads of thrd_create(). */
 #ifdef LGF_SEES_NO_MASKS
 #define LGF_BLOCKED LGF_UNSEEN(SIGSEGV, 'Y')
+#define LGF_THRD LGF_UNSEEN(SIGSEGV, 'Y')
 #else
+#define LGF_THRD LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW)
 #define LGF_BLOCKED LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE)
 #endif
 LGF_WAY segv_blocked(void)
@@ -136,6 +139,52 @@ static void fault_at_notification(union sigval value)
 {
     (void)value;
     null_write();
+}
+static int recurse_on_thrd(void *argument)
+{
+    (void)argument;
+    lgf_zero = lgf_overflow(0);
+    return 0;
+}
+LGF_WAY thrd_overflow(void)
+{
+    thrd_t thread;
+    if (thrd_create(&thread, recurse_on_thrd, NULL) != thrd_success)
+        lgf_skip("no thread can be made");
+    thrd_join(thread, NULL);
+}
+static pthread_key_t destroyed;
+static void fault_in_destructor(void *value)
+{
+    (void)value;
+    null_write();
+}
+static void *has_value(void *argument)
+{
+    pthread_setspecific(destroyed, argument);
+    return NULL;
+}
+LGF_WAY thread_destructor(void)
+{
+    pthread_t thread;
+    if (pthread_key_create(&destroyed, fault_in_destructor) != 0 || pthread_create(&thread, NULL, has_value, &destroyed) != 0)
+        lgf_skip("no thread can be made");
+    pthread_join(thread, NULL);
+}
+static void *is_cancelled(void *argument)
+{
+    pthread_cleanup_push(fault_in_destructor, argument);
+    for (;;)
+        pause();
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+LGF_WAY thread_cleanup(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, is_cancelled, NULL) != 0 || pthread_cancel(thread) != 0)
+        lgf_skip("no thread can be made");
+    pthread_join(thread, NULL);
 }
 LGF_WAY timer_thread(void)
 {
@@ -239,6 +288,11 @@ const struct lgf_entry lgf_handlers[] = {
     { LGF_NAMED("segv-blocked", 'E', "faults on a thread with SIGSEGV blocked", segv_blocked), LGF_BLOCKED },
     { LGF_NAMED("all-blocked", 'E', "faults on a thread that blocks all signals", all_blocked), LGF_BLOCKED },
     { LGF_NAMED("handler-blocks-all", 'E', "faults in a handler during which all signals are blocked", handler_blocks_all), LGF_BLOCKED },
+    { LGF_NAMED("thrd-overflow", 'E', "recurses without end on a thread of thrd_create()", thrd_overflow), LGF_THRD, .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("thread-destructor", 'E', "faults while a thread's own values are destroyed", thread_destructor),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("thread-cleanup", 'E', "faults in the cleanup of a thread that is cancelled", thread_cleanup),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .traits = LGF_OWN_THREADS },
     { LGF_NAMED("timer-thread", 'E', "faults in the function of a timer, on a thread of libc", timer_thread), LGF_BLOCKED,
       .traits = LGF_OWN_THREADS },
     { LGF_NAMED("two-threads-fault", 'E', "faults on 2 threads at once", two_threads),
