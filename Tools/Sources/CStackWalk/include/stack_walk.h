@@ -32,7 +32,7 @@ struct stack_walk_registers {
 
 struct stack_walk_frame {
     uint64_t pc;
-    uint64_t function; /* of an assumed step: the function that the next frame called; 0: not known */
+    uint64_t function; /* of an assumed step: what the next frame called; 0: not known */
     bool is_exact;   /* pc is the next instruction to run, not a return address */
     bool is_signal;  /* the kernel's call of a signal handler */
     bool is_assumed; /* the next frame was found by frame pointer, without a table */
