@@ -8,7 +8,8 @@ extension RunReport {
     package mutating func walkAgain(_ program: [String], debugDirectories: [String]) {
         guard crashes.contains(where: \.hasDoubts) else { return }
         let arguments = program.dropFirst() + StackWalker.arguments(for: path, debugDirectories)
-        guard let output = Subprocess.output(of: program[0], Array(arguments)), let answer = StackWalker.answer(from: output) else {
+        // A server of debug files may take its own minute.
+        guard let output = Subprocess.output(of: program[0], Array(arguments), seconds: 150), let answer = StackWalker.answer(from: output) else {
             return addProblem(.ofWalk("the walk failed"))
         }
         if let problem = answer.problem { addProblem(.ofWalk(problem)) }
