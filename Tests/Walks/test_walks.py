@@ -147,6 +147,14 @@ class KnownStacks(WalkCase):
         run([options.tool, "export", "--format", "html", "-o", page, state], env=CLEAN)
         self.assertIn("Walked again with .eh_frame and .debug_frame", page.read_text())
 
+    def test_other_threads(self):
+        """A thread that waits in libc has its callers too."""
+        threads = self.crash(self.died("O2-debug-frame", "thread"))["threads"]
+        first = next(thread for thread in threads if "storedStack" in thread)
+        names = [frame.get("symbols", [{}])[-1].get("name") for frame in first["stack"]["frames"]]
+        self.assertLess(names.index("threaded"), names.index("main"))
+        self.assertNotIn("assumedFrames", first["stack"])
+
     def test_nothing_is_said_where_nothing_differs(self):
         self.assertNotIn("walked again", self.tool(self.died("O0", "bare_leaf"), "--no-symbols").stdout)
         self.assertNotIn("walked again", self.tool(self.died("O0", "plain")).stdout)
