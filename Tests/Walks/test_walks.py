@@ -33,6 +33,8 @@ BUILDS = {
     "O0-debug-frame": (["-O0", *NO_TABLES], []),
     "O2-debug-frame": (["-O2", *NO_TABLES], []),
     "O2-split": (["-O2", *NO_TABLES], []),  # stripped, with a separate debug file
+    "O0-nothing": (["-O0", "-g0", *NO_TABLES], []),
+    "O2-nothing": (["-O2", "-g0", *NO_TABLES], []),
     "static": (["-O2"], ["-static", "-Wl,--no-eh-frame-hdr"]),
     "static-pie": (["-O2", "-fPIE", *NO_TABLES], ["-static-pie", "-Wl,--no-eh-frame-hdr"]),
 }
@@ -56,6 +58,11 @@ EXPECTED = {
     ("O0", "plain"): ([*CALLS, "plain", "main"], False),
     ("O0", "no_frame"): ([*CALLS, "asm_no_frame", "no_frame", "main"], False),
     ("O0", "bare_leaf"): (["asm_bare_leaf", "bare_leaf", "main"], True),
+}
+# The whole stacks of programs without any table.
+NEVER_ANOTHER = {
+    "plain": [*CALLS, "plain", "main"], "grown": [*CALLS, "grown", "main"], "bare_leaf": ["asm_bare_leaf", "bare_leaf", "main"],
+    "no_frame": [*CALLS, "asm_no_frame", "no_frame", "main"], "first_instruction": [*CALLS, "on_trap", None, "first_instruction", "at_first_instruction", "main"],
 }
 
 
@@ -118,7 +125,12 @@ class WalkCase(unittest.TestCase):
 class KnownStacks(WalkCase):
     @staticmethod
     def builds():
-        return dict.fromkeys(build for build, _ in EXPECTED)
+        return dict.fromkeys([*(build for build, _ in EXPECTED), "O0-nothing", "O2-nothing"])
+
+    def functions(self, stack):
+        """Those of the program; None: the kernel's call of a signal handler."""
+        own = [frame for frame in stack["frames"] if frame.get("module", "").startswith(str(self.folder)) or frame.get("isSignalHandlerCall")]
+        return [None if frame.get("isSignalHandlerCall") else frame.get("symbols", [{}])[-1].get("name") for frame in own]
 
     def test_stacks(self):
         """The functions from the crash to main, a signal handler's call among them."""
@@ -126,13 +138,21 @@ class KnownStacks(WalkCase):
             with self.subTest(build=build, shape=shape):
                 crash = self.crash(self.died(build, shape))
                 stack = shown(crash)
-                named = [frame for frame in stack["frames"] if frame.get("module", "").startswith(str(self.folder)) or frame.get("isSignalHandlerCall")]
-                names = [None if frame.get("isSignalHandlerCall") else frame.get("symbols", [{}])[-1].get("name") for frame in named]
                 # A static program has libc's frames too.
-                names = [name for name in names if name is None or name in functions]
+                names = [name for name in self.functions(stack) if name is None or name in functions]
                 self.assertEqual(names, functions)
                 self.assertEqual("assumedFrames" in stack, is_assumed)
                 self.assertEqual("possibleFrames" in crash, is_assumed)
+
+    def test_never_another(self):
+        """Without any table a caller may be missing, and none is a wrong one."""
+        for shape, functions in NEVER_ANOTHER.items():
+            with self.subTest(shape=shape):
+                names = self.functions(shown(self.crash(self.died("O0-nothing", shape))))
+                self.assertEqual(names, [*functions, "_start"])
+                names = self.functions(shown(self.crash(self.died("O2-nothing", shape))))
+                self.assertGreaterEqual(len(names), 2)
+                self.assertEqual(names, functions[:len(names)])
 
     def test_walked_again(self):
         """What was walked again says so; the handler's walk stays in the JSON, and begins alike."""
