@@ -143,6 +143,7 @@ class KnownStacks(WalkCase):
                 self.assertEqual(names, functions)
                 self.assertEqual("assumedFrames" in stack, is_assumed)
                 self.assertEqual("possibleFrames" in crash, is_assumed)
+                self.assertNotIn("stackDisagreement", crash)
 
     def test_never_another(self):
         """Without any table a caller may be missing, and none is a wrong one."""

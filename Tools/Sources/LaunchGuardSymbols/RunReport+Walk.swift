@@ -32,6 +32,8 @@ extension Crash {
             guard walk.stack.frames.first?.address == programCounter, walk.stack.isBetter(than: stack, storedByTables: dwarfStack) else { return }
             storedStack = dwarfStack
             dwarfStack = walk.stack
+            // It was about the handler's two walks.
+            if framePointerStack?.addresses.allSatisfy(walk.stack.addresses.contains) == true { stackDisagreement = nil }
             if !walk.stack.isTruncated, walk.stack.assumedFrames == nil { possibleFrames = nil }
         }
         for index in (threads ?? []).indices where threads![index].threadID == walk.threadID {
@@ -63,5 +65,5 @@ extension Stack {
         return isTruncated ? frames.count > shown.frames.count : true
     }
 
-    private var addresses: [Address] { frames.map(\.address) }
+    fileprivate var addresses: [Address] { frames.map(\.address) }
 }
