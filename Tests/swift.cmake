@@ -66,6 +66,10 @@ set(test symbols Symbols/test_symbols.py ${with_tool} ${with_preload} --swiftc $
 tool_test(${test})
 tool_long_test(${test} --reports 1000)
 
+set(test walks Walks/test_walks.py ${with_tool} --library $<TARGET_FILE:launchguard_static>)
+tool_test(${test} KnownStacks)
+tool_long_test(${test} --damages 200)
+
 # Readers that others wrote: PyPI's, lldb, a browser, systemd's programs, the Swift runtime's log.
 tool_test(export Export/test_export.py ${with_tool} --victim $<TARGET_FILE:export-victim>)
 tool_test(export-servers Export/test_servers.py ${with_tool} --victim $<TARGET_FILE:server-victim> ${with_agent})

@@ -53,7 +53,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "ToolParts", dependencies: ["LaunchGuardSymbols", library("LaunchGuardReports"), arguments], swiftSettings: strict),
-        .target(name: "LaunchGuardSymbols", dependencies: [library("LaunchGuardReports")], swiftSettings: strict),
+        .target(name: "LaunchGuardSymbols", dependencies: ["CStackWalk", library("LaunchGuardReports")], swiftSettings: strict),
+        .target(name: "CStackWalk"),
         .systemLibrary(name: "CProcess"),
 
         // The catalogue of ways to die, as a program. C++ is in there and nowhere else.

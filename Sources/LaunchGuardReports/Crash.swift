@@ -58,6 +58,8 @@ public struct Crash: Codable, Hashable, Sendable {
     /// walks agree. The C function is `lg_reader_stack_choice`.
     public var stackDisagreement: String?
     public var dwarfStack: Stack?
+    /// The handler's walk by unwind tables, where `dwarfStack` is one that the tool made again.
+    public var storedStack: Stack?
     /// Words of the stack memory that point into code, where no walk of the stack came to its end:
     /// each may be the return address of a caller, or of a call that is long over.
     public var possibleFrames: [Frame]?

@@ -25,7 +25,7 @@ struct OwnCode {
     /// The innermost function of a frame that is the program's own, inlined or not; a frame without
     /// symbols is its module and offset.
     private func ownFunction(_ frame: Frame) -> String? {
-        guard let path = frame.module, isOwnModule(path) else { return nil }
+        guard frame.isSignalHandlerCall != true, let path = frame.module, isOwnModule(path) else { return nil }
         guard let symbols = frame.symbols, !symbols.isEmpty else {
             return frame.descriptions.first.map { String($0.dropFirst("in ".count)) }
         }

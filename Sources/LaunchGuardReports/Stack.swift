@@ -13,6 +13,9 @@ public struct Stack: Codable, Hashable, Sendable {
     /// Frames of code without unwind tables, found by frame pointer in the middle of a walk by
     /// unwind tables; nil: none.
     public var assumedFrames: UInt32?
+    /// The unwind tables with which the tool walked again, over the stored registers and stack
+    /// bytes, for example ".eh_frame and .debug_frame"; nil: it is the handler's walk.
+    public var walkedAgainWith: String?
 
     public init(
         method: Method, frames: [Frame], innermost: Int? = nil, omitted: UInt64 = 0, isTruncated: Bool = false, reason: String? = nil
@@ -43,15 +46,21 @@ public struct Frame: Codable, Hashable, Sendable {
     /// Path of the module, and the address within its file.
     public var module: String?
     public var fileAddress: Address?
+    /// True: no function's call, but the kernel's of a signal handler. The next frame was
+    /// interrupted, and its own address is looked up.
+    public var isSignalHandlerCall: Bool?
     /// The functions at this address, the innermost inlined one first and the function proper last;
     /// nil: not looked up, or nothing found.
     public var symbols: [Symbol]?
 
-    public init(address: Address, lookup: Address, module: String? = nil, fileAddress: Address? = nil, symbols: [Symbol]? = nil) {
+    public init(
+        address: Address, lookup: Address, module: String? = nil, fileAddress: Address? = nil, isSignalHandlerCall: Bool? = nil, symbols: [Symbol]? = nil
+    ) {
         self.address = address
         self.lookup = lookup
         self.module = module
         self.fileAddress = fileAddress
+        self.isSignalHandlerCall = isSignalHandlerCall
         self.symbols = symbols
     }
 }

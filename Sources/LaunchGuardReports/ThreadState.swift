@@ -18,6 +18,8 @@ public struct ThreadState: Codable, Hashable, Sendable {
     public var cpuNanoseconds: UInt64?
     /// Nil when its stack was not walked.
     public var stack: Stack?
+    /// The handler's walk, where the tool walked again.
+    public var storedStack: Stack?
 
     public init(threadID: Int32, name: String? = nil, how: How, state: String? = nil, stack: Stack? = nil) {
         self.threadID = threadID

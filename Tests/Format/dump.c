@@ -114,6 +114,7 @@ static void dump_frames(lg_stage stage)
     UNSIGNED(stack, stored), UNSIGNED(stack, first), UNSIGNED(stack, total), TEXT(stack, reason);
     if (stack.assumed)
         UNSIGNED(stack, assumed);
+    RARE(stack, signal_pc);
     printf("\"pcs\":[");
     for (uint32_t i = 0; lg_reader_frame(reader, stage, i, &pc) == LG_OK; i++)
         printf("%s%llu", i ? "," : "", (unsigned long long)pc);

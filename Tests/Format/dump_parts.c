@@ -109,6 +109,7 @@ static void dump_walk(const struct threads *of, uint32_t thread)
     }
     putchar('{');
     UNSIGNED(stack, stored), UNSIGNED(stack, first), UNSIGNED(stack, total), TEXT(stack, reason), UNSIGNED(stack, assumed);
+    RARE(stack, signal_pc);
     NUMBER(stack, method), printf("\"pcs\":[");
     for (uint32_t i = 0; frame_of(of, thread, i, &pc) == LG_OK; i++)
         printf("%s%llu", i ? "," : "", (unsigned long long)pc);

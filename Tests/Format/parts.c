@@ -89,7 +89,7 @@ static void write_context(void)
 static void write_frames(unsigned stage, uint32_t stored, uint32_t reason, uint32_t assumed)
 {
     struct lg__crash_frames *frames = lg__run_stage(&run, 0, stage);
-    frames->head = (struct lg__frames_head){ .stored = stored, .first = stored, .total = stored, .reason = reason, .assumed = assumed };
+    frames->head = (struct lg__frames_head){ .stored = (uint16_t)stored, .first = (uint16_t)stored, .total = stored, .reason = reason, .assumed = assumed };
     for (uint32_t i = 0; i < stored; i++)
         frames->pcs[i] = i % 3 ? PROGRAM + 0x1000 + 16 * i : LIBRARY + 0x1234 + 256 * i;
     lg__run_commit(&run, 0, stage, offsetof(struct lg__crash_frames, pcs) + stored * sizeof frames->pcs[0]);
@@ -162,12 +162,14 @@ static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t h
     atomic_store(&thread->commit, LG__COMMIT_THREAD);
 }
 
-static void write_walk_to(struct lg__thread *thread, uint32_t method, uint32_t stored, uint64_t total, uint32_t reason, uint32_t assumed)
+static void write_walk_to(struct lg__thread *thread, uint32_t method, uint32_t stored, uint32_t total, uint32_t reason, uint32_t assumed)
 {
     thread->method = method;
-    thread->head = (struct lg__frames_head){ .stored = stored, .first = stored > 80 ? 80 : stored, .total = total, .reason = reason, .assumed = assumed };
+    thread->head = (struct lg__frames_head){ .stored = (uint16_t)stored, .first = (uint16_t)(stored > 80 ? 80 : stored), .total = total, .reason = reason, .assumed = assumed };
     for (uint32_t i = 0; i < stored; i++)
         thread->pcs[i] = i == 0 ? LIBRARY + 0x4444 : PROGRAM + 0x2000 + 16 * i;
+    if (stored == 7) /* its second frame is the kernel's call of a signal handler */
+        thread->head.signal_pc = thread->pcs[1];
     const size_t from = offsetof(struct lg__thread, method);
     thread->walk_crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, pcs) - from + stored * sizeof thread->pcs[0]);
     atomic_store(&thread->walk, LG__COMMIT_WALK);
@@ -178,7 +180,7 @@ static void write_thread(uint32_t slot, uint32_t how, char state, const char *na
     write_thread_to(&run.slots[slot], slot, how, state, name, registers);
 }
 
-static void write_walk(uint32_t slot, uint32_t method, uint32_t stored, uint64_t total, uint32_t reason, uint32_t assumed)
+static void write_walk(uint32_t slot, uint32_t method, uint32_t stored, uint32_t total, uint32_t reason, uint32_t assumed)
 {
     write_walk_to(&run.slots[slot], method, stored, total, reason, assumed);
 }
@@ -189,7 +191,7 @@ static void write_threads(void)
     if (full) {
         for (uint32_t slot = 0; slot < run.slot_count; slot++) {
             write_thread(slot, slot, (char)(0x1f + slot), "sixteen letters!", 40);
-            write_walk(slot, 3 + slot, LG__THREAD_FRAMES_MAX, UINT64_MAX, slot + 5, slot);
+            write_walk(slot, 3 + slot, LG__THREAD_FRAMES_MAX, UINT32_MAX, slot + 5, slot);
         }
     } else if (!empty) {
         write_thread(0, LG_THREAD_CAPTURED, 'S', "worker", 18);
@@ -293,9 +295,9 @@ static void commit_brief(struct lg__brief *brief, unsigned part, const void *fro
     atomic_store(&brief->parts[part].commit, LG__COMMIT_STAGE + part + 1);
 }
 
-static void commit_frames(struct lg__brief *brief, uint32_t stored, uint32_t first, uint64_t total, uint32_t reason)
+static void commit_frames(struct lg__brief *brief, uint32_t stored, uint32_t first, uint32_t total, uint32_t reason)
 {
-    brief->head = (struct lg__frames_head){ .stored = stored, .first = first, .total = total, .reason = reason };
+    brief->head = (struct lg__frames_head){ .stored = (uint16_t)stored, .first = (uint16_t)first, .total = total, .reason = reason };
     for (uint32_t i = 0; i < stored; i++)
         brief->pcs[i] = i ? PROGRAM + 0x3000 + 16 * i : brief->header.pc;
     commit_brief(brief, LG__BRIEF_FRAMES, &brief->head, sizeof brief->head + stored * sizeof brief->pcs[0]);

@@ -373,9 +373,9 @@ def read_frames(file, stage):
     require(frames["stored"] <= 512 and frames["first"] <= frames["stored"] and 24 + 8 * frames["stored"] <= found[1], "frames")
     frames["pcs"] = frames["pcs"][:frames["stored"]]
     frames["reason"] = reason(frames["reason"])
-    assumed = WALK.get(found[0], "assumed")
+    rare = {name: value for name, value in WALK.pick(found[0], "assumed signal_pc").items() if value}
     functions = read_functions(found[0][24:found[1]], frames["stored"]) if stage == 4 else {}
-    return frames | ({"assumed": assumed} if assumed else {}) | functions
+    return frames | rare | functions
 
 
 def read_functions(words, stored):
@@ -472,7 +472,8 @@ def read_walk(slot):
             THREAD.get(slot, "walk_crc") == crc32c(slot[432:][:32 + 8 * head["stored"]]), "walk")
     head["reason"] = reason(head["reason"])
     functions = read_functions(slot[THREAD.at("pcs"):THREAD.at("pcs") + 8 * 96], head["stored"]) if THREAD.get(slot, "method") == 4 else {}
-    return head | {"method": THREAD.get(slot, "method"), "pcs": THREAD.get(slot, "pcs")[:head["stored"]]} | functions
+    signal_pc = WALK.get(slot[THREAD.at("head"):], "signal_pc")
+    return head | ({"signal_pc": signal_pc} if signal_pc else {}) | {"method": THREAD.get(slot, "method"), "pcs": THREAD.get(slot, "pcs")[:head["stored"]]} | functions
 
 
 def read_memory(file):

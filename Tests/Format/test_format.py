@@ -397,7 +397,7 @@ class Parts(BothReaders):
             elif where == "slot":
                 slot = threads + 64
                 struct.pack_into("<I", copy, slot + 4, page.crc32c(copy[slot + 8:slot + 424]))
-                stored = struct.unpack_from("<I", copy, slot + 440)[0]
+                stored = struct.unpack_from("<H", copy, slot + 440)[0]
                 struct.pack_into("<I", copy, slot + 428, page.crc32c(copy[slot + 432:slot + 464 + 8 * stored]))
             elif where == "chunk":
                 size = struct.unpack_from("<I", copy, stacks + 16)[0]
@@ -503,11 +503,12 @@ class Briefs(BothReaders):
         said = self.changed((self.section, "<I", 2), (self.section + 4, "<I", 2304 * 2))
         self.assertEqual([crash if crash == "damaged" else crash["sequence"] for crash in said["crashes"]], ["damaged", 1, 3])
         frames = self.brief(0) + self.FRAMES[0]
-        for at, value in ((self.brief(0) + 1200, 129), (self.brief(0) + 1200, 2**32 - 1), (self.brief(0) + 1204, 129), (frames, 24 + 8 * 127), (frames, 23),
-                          (frames, 1049), (frames, 2**32 - 1), (frames, 0)):
+        stored, first = self.brief(0) + 1200, self.brief(0) + 1202
+        for at, form, value in ((stored, "<H", 129), (stored, "<H", 2**16 - 1), (first, "<H", 129), (frames, "<I", 24 + 8 * 127), (frames, "<I", 23),
+                                (frames, "<I", 1049), (frames, "<I", 2**32 - 1), (frames, "<I", 0)):
             with self.subTest(frames=at, value=value):
-                self.assertEqual(self.changed((at, "<I", value), seal=[(0, self.FRAMES)])["crash"]["frames"], ["damaged", None])
-        self.assertEqual(self.changed((self.brief(0) + 1200, "<I", 100), (self.brief(0) + 1204, "<I", 100), seal=[(0, self.FRAMES)])["crash"]["frames"][0]["total"], 300)
+                self.assertEqual(self.changed((at, form, value), seal=[(0, self.FRAMES)])["crash"]["frames"], ["damaged", None])
+        self.assertEqual(self.changed((stored, "<H", 100), (first, "<H", 100), seal=[(0, self.FRAMES)])["crash"]["frames"][0]["total"], 300)
         context = self.brief(0) + self.CONTEXT[0]
         self.assertEqual(self.changed((context, "<I", 945), seal=[(0, self.CONTEXT)])["crash"]["cpu"], "damaged")
         self.assertEqual(self.changed((context, "<I", 328), seal=[(0, self.CONTEXT)])["crash"]["cpu"]["thread_name"], "")

@@ -158,7 +158,8 @@ typedef struct lg_note {
 } lg_note;
 
 /** One walk of the crashed thread's stack. Both methods begin with the innermost frame. The pc of a
- *  caller is a return address: look up the byte before it. */
+ *  caller is a return address: look up the byte before it. The frame after one whose pc is
+ *  `signal_pc` was interrupted by a signal: look up its pc itself. */
 typedef struct lg_stack_info {
     uint32_t stored;          /**< frames that the file holds */
     /** of these, the number of innermost frames; the rest are the outermost, after a gap */
@@ -169,6 +170,7 @@ typedef struct lg_stack_info {
      *  walk */
     uint32_t assumed;
     lg_stage method;          /**< LG_STAGE_FRAMES: by frame pointers; LG_STAGE_DWARF */
+    uint64_t signal_pc;       /**< where the kernel calls signal handlers; 0: not on this stack */
     char reason[64];
 } lg_stack_info;
 

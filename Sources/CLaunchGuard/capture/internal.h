@@ -62,7 +62,7 @@ void lg__stages_dwarf(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext);
 void lg__messages_stage(void); /* messages.c */
 void lg__other_threads_stage(void);  /* other_threads.c */
-void lg__process_stage(void);  /* process.c */
+void lg__process_stage(const void *ucontext); /* process.c */
 void lg__stages_done(uint32_t skipped);
 /* A stage crashed: commit its data so far. */
 void lg__process_commit(void);

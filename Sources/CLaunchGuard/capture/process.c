@@ -230,14 +230,43 @@ static bool is_there(const struct lg__thread *slot)
     return atomic_load(&slot->commit) && slot->sp;
 }
 
-static void store_stacks(void)
+/* The lowest address of a thread's own stack that the first chunk holds; 0: none. */
+static uint64_t lowest_pointer(uint64_t low, uint64_t high)
+{
+    const struct lg__chunk *chunk = chunk_at(0);
+    uint64_t found = 0, word;
+    for (uint32_t at = 0; stacks_used && at + sizeof word <= chunk->size; at += sizeof word) {
+        memcpy(&word, (const uint8_t *)(chunk + 1) + at, sizeof word);
+        if (word > low && word < high && (!found || word < found))
+            found = word;
+    }
+    return found;
+}
+
+/* The stack of the crash. Where that is the alternate stack, of a signal handler of the program,
+ * the callers go on in the thread's own: the registers that the kernel saved say how deep. */
+static void store_crashed(const void *ucontext, const struct lg__crash_header *header, uint32_t room)
+{
+    const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
+    const uint64_t sp = header->sp, alternate = (uint64_t)(uintptr_t)altstack->ss_sp;
+    if (!header->stack_high || sp - alternate >= altstack->ss_size) {
+        store_stack(header->tid, sp, header->stack_high, room);
+        return;
+    }
+    store_stack(header->tid, sp, alternate + altstack->ss_size, room - room / 4);
+    const uint64_t own = lowest_pointer(header->stack_low, header->stack_high);
+    if (own)
+        store_stack(header->tid, own, header->stack_high, room - stacks_used);
+}
+
+static void store_stacks(const void *ucontext)
 {
     const struct lg__crash_header *header = lg__run_stage(run(), 0, LG_STAGE_HEADER);
     uint32_t others = 0;
     stacks_used = 0;
     for (uint32_t i = 0; i < lg__other_threads_count(); i++)
         others += is_there(&run()->slots[i]);
-    store_stack(header->tid, header->sp, header->stack_high, others ? run()->stack_bytes / 4 : run()->stack_bytes);
+    store_crashed(ucontext, header, others ? run()->stack_bytes / 4 : run()->stack_bytes);
     for (uint32_t i = 0; i < lg__other_threads_count(); i++) {
         const struct lg__thread *slot = &run()->slots[i];
         if (is_there(slot))
@@ -247,14 +276,14 @@ static void store_stacks(void)
 
 /* ---- the stage ---- */
 
-void lg__process_stage(void)
+void lg__process_stage(const void *ucontext)
 {
     uint32_t leave_out = lg__fixed.options.leave_out;
     process_block = lg__run_stage(run(), 0, LG_STAGE_PROCESS);
     memset(process_block, 0, offsetof(struct lg__crash_process, map));
     memset(process_block->resources, 0xff, sizeof process_block->resources);
     if (!(leave_out & LG_LEAVE_OUT_STACKS))
-        store_stacks();
+        store_stacks(ucontext);
     if (!(leave_out & LG_LEAVE_OUT_PROCESS)) {
         read_figures();
         count_descriptors();

@@ -78,7 +78,7 @@ static void run_stage(unsigned stage, const void *ucontext)
         LG_FAULT_POINT("handler: thread stacks");
         break;
     case LG_STAGE_PROCESS:
-        lg__process_stage();
+        lg__process_stage(ucontext);
         LG_FAULT_POINT("handler: process");
         break;
     default:

@@ -20,6 +20,7 @@ void lg__reader_walk_info(const struct lg__frames_head *head, uint32_t method, l
     ret_info->total = head->total;
     ret_info->truncated = head->reason != LG__WALK_COMPLETE;
     ret_info->assumed = head->assumed;
+    ret_info->signal_pc = head->signal_pc;
     ret_info->method = (lg_stage)method;
     const char *reason = head->reason < sizeof reasons / sizeof reasons[0] ? reasons[head->reason] : "for a reason this version does not know";
     lg__reader_text(ret_info->reason, sizeof ret_info->reason, reason, strlen(reason));

@@ -311,9 +311,10 @@ static const struct lg__field crash_fields[] = {
     MAY_BE("stackDisagreement", disagreement, "string", "",
            "Where the two walks have different callers: why one of them is shown; left out: they agree."),
     MAY_BE("dwarfStack", dwarf_stack, "stack", "", "The walk by unwind tables."),
+    ADDED("storedStack", "stack", "The handler's walk by unwind tables, where dwarfStack is one that the tool made again."),
     MAY_BE("possibleFrames", surrounding_lg__report_possible_frames, "[frame]", "",
-           "Words of the stack memory that point into code, where no walk came to its end: each may be the return address of a caller, "
-           "or of a call that is long over."),
+           "Words of the stack memory that point into code, where no walk came to its end, or frames were assumed: each may be the return "
+           "address of a caller, or of a call that is long over."),
     MAY_BE("threads", surrounding_lg__report_threads, "[thread-state]", "", "The other threads, as far as they are in the record."),
     MAY_BE("threadCounts", surrounding_lg__report_thread_counts, "thread-counts", "", "Their number."),
     MAY_BE("cpuNanoseconds", surrounding_lg__report_cpu_time, "number", "ns", "CPU time of the crashed thread since it began."),

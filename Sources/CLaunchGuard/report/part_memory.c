@@ -401,11 +401,15 @@ static bool is_walked(struct lg__report *report, uint64_t pc)
     return false;
 }
 
-static bool came_to_an_end(struct lg__report *report)
+/* A walk came to its end, and the one that is shown passed no code without unwind tables: that code
+ * may have callers which the step by frame pointer left out. */
+static bool is_whole(struct lg__report *report)
 {
     lg_stack_info frames, dwarf;
-    return (lg_reader_stack(report->reader, LG_STAGE_FRAMES, &frames) == LG_OK && !frames.truncated) ||
-           (lg_reader_stack(report->reader, LG_STAGE_DWARF, &dwarf) == LG_OK && !dwarf.truncated);
+    const bool has_dwarf = lg_reader_stack(report->reader, LG_STAGE_DWARF, &dwarf) == LG_OK;
+    if (has_dwarf && dwarf.assumed)
+        return false;
+    return (lg_reader_stack(report->reader, LG_STAGE_FRAMES, &frames) == LG_OK && !frames.truncated) || (has_dwarf && !dwarf.truncated);
 }
 
 /* The words that point into code of a module. */
@@ -435,7 +439,7 @@ void lg__report_possible_frames(struct lg__report *report, const void *of)
     const lg_crash_info *crash = of;
     lg_memory_info info;
     struct map map;
-    if (came_to_an_end(report) || !map_open(report, &map))
+    if (is_whole(report) || !map_open(report, &map))
         return;
     struct code code = code_of(&map);
     for (uint32_t i = 0; i < 65536 && lg_reader_memory(report->reader, i, &info) == LG_OK; i++) {

@@ -10,6 +10,7 @@
 struct frame {
     uint64_t address, lookup, file_address;
     const lg_module *module;
+    bool is_signal;
 };
 
 static const lg_module *module_at(const struct lg__report *report, uint64_t address)
@@ -46,6 +47,8 @@ static const struct lg__field frame_fields[] = {
     FIELD(ADDRESS, "lookup", lookup, "", "The address to look up: of a caller, the byte before."),
     MAY_BE("module", module, "string", "", "Path of the module that has code there."),
     MAY_BE("fileAddress", file_address, "address", "", "The address to look up, in the module's file."),
+    FIELD(TRUE_IF, "isSignalHandlerCall", is_signal, "",
+          "True: no function's call, but the kernel's of a signal handler: the next frame was interrupted, and its own address is looked up."),
     ADDED("symbols", "[symbol]", "Functions at the address, the innermost first; left out: they were not looked up."),
     LAST,
 };
@@ -82,14 +85,31 @@ void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact)
 static const char *const methods[] = { [LG_STAGE_FRAMES] = "frame-pointers", [LG_STAGE_DWARF] = "dwarf" };
 const struct lg__names lg__names_method = { "stack-method", LG__SENTENCE("How a stack was walked."), methods, LG_STAGE_DWARF + 1, "unknown" };
 
+bool lg__report_is_signal(const lg_stack_info *stack, uint64_t pc)
+{
+    return stack->signal_pc && pc == stack->signal_pc;
+}
+
+/* A frame that made no call: the innermost, or the next after a signal's. */
+static bool was_interrupted(struct lg__report *report, const struct lg__walk *walk, uint32_t index)
+{
+    uint64_t inner;
+    if (index == 0)
+        return walk->is_top_exact;
+    const bool is_after_gap = index == walk->info.first && walk->info.total > walk->info.stored;
+    return walk->info.signal_pc && !is_after_gap && walk->pc(report, walk->of, index - 1, &inner) == LG_OK && lg__report_is_signal(&walk->info, inner);
+}
+
 static lg_status read_frame(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
 {
     const struct lg__walk *walk = of;
     uint64_t pc;
     const lg_status status = report->frames_left ? walk->pc(report, walk->of, index, &pc) : LG_ERR_NOT_FOUND;
     if (status == LG_OK) {
+        const bool is_signal = lg__report_is_signal(&walk->info, pc);
         report->frames_left--;
-        *(struct frame *)ret_item = frame_at(report, pc, index == 0 && walk->is_top_exact);
+        *(struct frame *)ret_item = frame_at(report, pc, is_signal || was_interrupted(report, walk, index));
+        ((struct frame *)ret_item)->is_signal = is_signal;
     }
     return status;
 }
@@ -118,6 +138,8 @@ static const struct lg__field stack_fields[] = {
     FIELD(TEXT_IF, "reason", info.reason, "", "Why it ended early."),
     FIELD(NUMBER_IF, "assumedFrames", info.assumed, "",
           "Frames of code without unwind tables, found by frame pointer in the middle of a DWARF walk."),
+    ADDED("walkedAgainWith", "string",
+          "Unwind tables with which the tool walked again, over the stored registers and stack bytes; left out: it is the handler's walk."),
     LAST,
 };
 const struct lg__shape lg__shape_stack = { "stack", LG__SENTENCE("A walk of a stack."), stack_fields };

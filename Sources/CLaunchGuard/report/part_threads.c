@@ -103,6 +103,7 @@ static const struct lg__field thread_fields[] = {
     FIELD(NUMBER_IF, "cpuNanoseconds", info.cpu_ns, "ns", "CPU time since it began."),
     MAY_BE("registers", registers, "[crash-register]", "", "Its registers."),
     MAY_BE("stack", stack, "stack", "", "Its stack."),
+    ADDED("storedStack", "stack", "The handler's walk, where the tool walked again."),
     LAST,
 };
 const struct lg__shape lg__shape_thread = { "thread-state", LG__SENTENCE("A thread, as it was at the crash or in the snapshot."), thread_fields };

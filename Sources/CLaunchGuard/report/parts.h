@@ -47,6 +47,8 @@ void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact);
 /* Whether a breakpoint instruction of x86 has left the program counter of the selected crash after
  * itself. */
 bool lg__report_is_past_breakpoint(lg_reader *reader, const lg_crash_info *crash);
+/* Whether a frame is the kernel's call of a signal handler. */
+bool lg__report_is_signal(const lg_stack_info *stack, uint64_t pc);
 /* Whether the modules have code there. */
 bool lg__report_is_in_module(const struct lg__report *report, uint64_t address);
 

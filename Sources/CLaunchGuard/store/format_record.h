@@ -140,16 +140,21 @@ enum lg__walk {
 };
 
 struct lg__frames_head { /* followed by `stored` pcs */
-    uint32_t stored;
-    uint32_t first;
-    uint64_t total;
+    uint16_t stored;
+    uint16_t first;
+    uint32_t total;
     uint32_t reason;  /* enum lg__walk */
     /* frames found by frame pointer in the middle of a walk by unwind tables: code without them */
     uint32_t assumed;
+    /* Of each frame from which the kernel called a signal handler, as the walk found by unwind
+     * tables: the next frame was interrupted. One value is enough: a process returns from all its
+     * handlers at one place. 0: none. */
+    uint64_t signal_pc;
 };
-static_assert(offsetof(struct lg__frames_head, total) == 8, "FORMAT.md, record");
-static_assert(offsetof(struct lg__frames_head, reason) == 16, "FORMAT.md, record");
-static_assert(offsetof(struct lg__frames_head, assumed) == 20, "FORMAT.md, record");
+static_assert(offsetof(struct lg__frames_head, total) == 4, "FORMAT.md, record");
+static_assert(offsetof(struct lg__frames_head, reason) == 8, "FORMAT.md, record");
+static_assert(offsetof(struct lg__frames_head, assumed) == 12, "FORMAT.md, record");
+static_assert(offsetof(struct lg__frames_head, signal_pc) == 16, "FORMAT.md, record");
 static_assert(sizeof(struct lg__frames_head) == 24, "FORMAT.md, record");
 
 /* Where a frame is in its function, by the unwind tables: that much of a place is the same in each

@@ -10,7 +10,7 @@ void lg__frames_add(const struct lg__frames *frames, uint64_t pc)
 {
     struct lg__frames_head *head = frames->head;
     uint32_t first = frames->capacity - frames->last;
-    uint32_t at = head->total < first ? (uint32_t)head->total : first + (uint32_t)((head->total - first) % frames->last);
+    uint32_t at = head->total < first ? head->total : first + (head->total - first) % frames->last;
     frames->pcs[at] = pc;
     head->total++;
     if (head->stored < frames->capacity)
@@ -36,7 +36,7 @@ void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason)
     if (head->total > frames->capacity) {
         /* The oldest frame of the ring is where the next one would have gone: rotate it to the
          * front. */
-        uint32_t oldest = first + (uint32_t)((head->total - first) % frames->last);
+        uint32_t oldest = first + (head->total - first) % frames->last;
         reverse(frames->pcs, first, oldest);
         reverse(frames->pcs, oldest, frames->capacity);
         reverse(frames->pcs, first, frames->capacity);
@@ -48,7 +48,7 @@ void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason)
 void lg__frames_cut(const struct lg__frames *frames, uint32_t from, enum lg__walk reason)
 {
     struct lg__frames_head *head = frames->head;
-    head->stored = head->first = from;
+    head->stored = head->first = (uint16_t)from;
     head->total = from;
     head->reason = reason;
 }

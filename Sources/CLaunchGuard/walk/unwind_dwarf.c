@@ -223,6 +223,8 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
             if (step != STEP_ON)
                 return step == STEP_OUTERMOST ? LG__WALK_COMPLETE : LG__WALK_UNREADABLE;
             signal_frame = row->signal_frame;
+            if (signal_frame)
+                frames->head->signal_pc = pc;
         } else if (nowhere && step_out_of_nowhere(registers)) {
             if (count > 0)
                 frames->head->assumed++;

@@ -17,6 +17,7 @@ extension Crash {
             return page.warnings(["No stack was stored: the record ends after the stage \(stages.last?.rawValue ?? "none")"])
         }
         page.element("p", ["class": "note"], explanation(of: stack))
+        page.warnings([stack.words(against: storedStack)].compactMap(\.self).map(\.capitalizedFirst))
         if let stackDisagreement { page.warnings(["The two walks disagree: \(stackDisagreement)"]) }
         stack.write(to: &page, own)
         guard let possibleFrames, !possibleFrames.isEmpty else { return }
@@ -78,6 +79,7 @@ extension ThreadState {
                 $0.warnings(group[0].remarks.map(\.capitalizedFirst))
                 guard let stack else { return }
                 $0.element("p", ["class": "note"], stack.summary)
+                $0.warnings([stack.words(against: group[0].storedStack)].compactMap(\.self).map(\.capitalizedFirst))
                 stack.write(to: &$0, own)
             }
         }
@@ -144,11 +146,11 @@ extension Stack {
 extension Frame {
     /// One item for each function at the address.
     func write(to page: inout HTMLWriter, mark: String, _ own: OwnCode) {
-        let names = symbols?.map(\.name) ?? []
+        let names = isSignalHandlerCall == true ? [Self.signalHandlerCalled] : symbols?.map(\.name) ?? []
         let common = symbols?.map(\.isCommon) ?? []
         let isOwn = own.isOwn(self)
         for (index, description) in descriptions.enumerated() {
-            let words = description.dropFirst("in ".count)
+            let words = isSignalHandlerCall == true ? description[...] : description.dropFirst("in ".count)
             let name = names.indices.contains(index) ? names[index] : words.prefix { $0 != " " }.description
             let short = name.functionInShort
             let isCommon = common.indices.contains(index) && common[index]

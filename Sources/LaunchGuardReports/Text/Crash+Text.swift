@@ -18,6 +18,7 @@ extension Crash {
             return
         }
         writer.line("  " + explanation(of: stack), .dim)
+        if let words = stack.words(against: storedStack) { writer.line("  " + words, .yellow) }
         if let stackDisagreement { writer.line("  the two walks disagree: \(stackDisagreement)", .yellow) }
         stack.write(to: &writer)
         guard let possibleFrames, !possibleFrames.isEmpty else { return }

@@ -62,9 +62,12 @@ extension Stack {
 }
 
 extension Frame {
+    static let signalHandlerCalled = "signal handler called"
+
     /// Where the frame is, in words: one text for each function at the address, the innermost
     /// first.
     var descriptions: [String] {
+        if isSignalHandlerCall == true { return [Self.signalHandlerCalled] }
         guard let symbols, !symbols.isEmpty else {
             guard let module, let fileAddress else { return ["in ??"] }
             let offset = Address(fileAddress.value &+ address.value &- lookup.value)

@@ -41,6 +41,7 @@ extension ThreadState {
             for line in first.remarks { writer.line("    " + line, .yellow) }
             guard let stack = first.stack else { continue }
             writer.line("    " + stack.summary, .dim)
+            if let words = stack.words(against: first.storedStack) { writer.line("    " + words, .yellow) }
             stack.write(to: &writer, indent: "    ")
         }
     }
@@ -120,6 +121,21 @@ extension Stack {
         if let assumed = assumedFrames {
             text += "; \(UInt64(assumed).counting("frame is", "frames are")) assumed: code without unwind tables, passed by frame pointer"
         }
+        return text
+    }
+}
+
+extension Stack {
+    /// With what the stack was walked again, and what the handler's walk had in its place; nil: it
+    /// is the handler's.
+    func words(against stored: Stack?) -> String? {
+        guard let walkedAgainWith else { return nil }
+        let start = "walked again with \(walkedAgainWith)"
+        guard let stored else { return start + ": the handler had stored no walk by unwind tables" }
+        var text = start + ": the handler had stored \(stored.total.counting("frame", "frames"))"
+        let addresses = Set(frames.map(\.address))
+        let lost = UInt64(stored.frames.count { !addresses.contains($0.address) })
+        if lost > 0 { text += ", of which \(lost.counting("is", "are")) not among these" }
         return text
     }
 }

@@ -61,8 +61,11 @@ static void crashed_frames(lg_reader *reader, const lg_crash_info *crash, struct
     }
     bool exact = !lg__report_is_past_breakpoint(reader, crash);
     uint32_t count = innermost(&info, frames);
-    for (uint32_t i = 0; i < count && lg_reader_frame(reader, choice.stage, i, &pc) == LG_OK; i++)
-        add_frame(frames, pc, i == 0 && exact);
+    for (uint32_t i = 0; i < count && lg_reader_frame(reader, choice.stage, i, &pc) == LG_OK; i++) {
+        const bool is_signal = lg__report_is_signal(&info, pc);
+        add_frame(frames, pc, exact || is_signal);
+        exact = is_signal;
+    }
 }
 
 static void hung_frames(lg_reader *reader, struct frames *frames)
@@ -72,8 +75,12 @@ static void hung_frames(lg_reader *reader, struct frames *frames)
     if (lg_reader_snapshot_stack(reader, LG_SNAPSHOT_HANG, 0, &info) != LG_OK)
         return;
     uint32_t count = innermost(&info, frames);
-    for (uint32_t i = 0; i < count && lg_reader_snapshot_frame(reader, LG_SNAPSHOT_HANG, 0, i, &pc) == LG_OK; i++)
-        add_frame(frames, pc, i == 0);
+    bool exact = true;
+    for (uint32_t i = 0; i < count && lg_reader_snapshot_frame(reader, LG_SNAPSHOT_HANG, 0, i, &pc) == LG_OK; i++) {
+        const bool is_signal = lg__report_is_signal(&info, pc);
+        add_frame(frames, pc, exact || is_signal);
+        exact = is_signal;
+    }
 }
 
 static void find_modules(lg_reader *reader, struct frames *frames)

@@ -134,7 +134,7 @@ static uint64_t word_of(enum word word, uint64_t *on_stack)
     case A_CALLER: return behind_a_call();
     case A_FUNCTION: return (uint64_t)(uintptr_t)crash_without_frame;
     case IN_DATA: return (uint64_t)(uintptr_t)data + 8 - (lg__arch == LG__ARCH_X86_64);
-    case ON_STACK: return (uint64_t)(uintptr_t)on_stack;
+    case ON_STACK: return (uint64_t)(uintptr_t)(on_stack + 4); /* after zeros: no call by chance */
     default: return 0x1234;
     }
 }

@@ -662,7 +662,19 @@ static void test_through_handler(void **state)
         lg_reader *reader = newest_run();
         assert_whole(reader, body_handler);
         assert_int_equal(assumed(), 0);
-        assert_true(frame_within(reader, (uint64_t)(uintptr_t)crash_in_handler, FUNCTION_BYTES) >= 0);
+        const int handler = frame_within(reader, (uint64_t)(uintptr_t)crash_in_handler, FUNCTION_BYTES);
+        assert_true(handler >= 0);
+        /* its caller is the kernel, and the record says which frame that is */
+        const uint64_t signal_pc = stack_of(reader, LG_STAGE_DWARF).signal_pc;
+        assert_int_not_equal(signal_pc, 0);
+        assert_int_equal(frame(reader, (uint32_t)handler + 1), signal_pc);
+        /* both stacks are stored: the handler's own, and that which the signal interrupted */
+        const lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+        lg_memory_info memory;
+        uint32_t own = 0;
+        for (uint32_t i = 0; lg_reader_memory(reader, i, &memory) == LG_OK; i++)
+            own += memory.tid == crash.tid && memory.start >= crash.stack_low && memory.start < crash.stack_high;
+        assert_int_equal(own, 1);
         lg_reader_close(reader);
     }
 }

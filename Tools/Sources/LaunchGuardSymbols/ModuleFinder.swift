@@ -101,6 +101,13 @@ struct ModuleFinder: Sendable {
         return files
     }
 
+    /// The file that ran, if it is at one of those places.
+    func program(of module: RunModule, at places: [String]) -> String? {
+        var search = ModuleSearch(module: module)
+        for place in places where search.paths.isEmpty { search.consider(place) }
+        return search.paths.first
+    }
+
     /// As `ab/cdef….debug`.
     private func byID(_ module: RunModule, in folder: String) -> String? {
         guard let id = module.buildID, id.count > 2 else { return nil }

@@ -5,7 +5,7 @@ extension RunReport {
 
     var frames: [Frame] {
         let threads = crashes.flatMap { $0.threads ?? [] } + (snapshots ?? []).flatMap { $0.threads ?? [] }
-        let stacks = crashes.flatMap { [$0.dwarfStack, $0.framePointerStack] } + threads.map(\.stack)
+        let stacks = crashes.flatMap { [$0.dwarfStack, $0.storedStack, $0.framePointerStack] } + threads.flatMap { [$0.stack, $0.storedStack] }
         let guarded = (guards?.sites ?? []).flatMap { ($0.frames ?? []) + [$0.place].compactMap(\.self) }
         return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] } + guarded
             + crashes.flatMap { $0.messages ?? [] }.compactMap(\.earlierAccess)
@@ -73,6 +73,7 @@ extension RunReport {
         }
         func symbolicate(_ threads: inout [ThreadState]) {
             for index in threads.indices where threads[index].stack != nil { symbolicate(&threads[index].stack!.frames) }
+            for index in threads.indices where threads[index].storedStack != nil { symbolicate(&threads[index].storedStack!.frames) }
         }
         var taken = snapshots ?? []
         for index in taken.indices where taken[index].threads != nil { symbolicate(&taken[index].threads!) }
@@ -87,6 +88,7 @@ extension RunReport {
         changeCrashes { crash in
             let byTables = crash.dwarfStack != nil ? symbolicate(&crash.dwarfStack!.frames) : nil
             let byPointers = crash.framePointerStack != nil ? symbolicate(&crash.framePointerStack!.frames) : nil
+            if crash.storedStack != nil { symbolicate(&crash.storedStack!.frames) }
             if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
             for index in (crash.messages ?? []).indices where crash.messages![index].earlierAccess != nil {
                 var frames = [crash.messages![index].earlierAccess!]

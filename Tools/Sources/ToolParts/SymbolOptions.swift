@@ -68,6 +68,12 @@ package struct SymbolOptions: ParsableArguments {
         }
     }
 
+    /// Walk stacks that leave a doubt again, where functions are shown.
+    package func walkAgain(_ report: inout RunReport) {
+        guard ways != nil else { return }
+        report.walkAgain([Self.own, WalkCommand.name], debugDirectories: debugDir.map(Tarball.fromStart))
+    }
+
     /// The one of this command, as what it found is of use for the next report.
     private func symbolicator(_ ways: [Symbolicator.Way]) -> Symbolicator {
         Self.shared.withLock { shared in

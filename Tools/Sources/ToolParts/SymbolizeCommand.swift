@@ -14,6 +14,22 @@ package struct DemangleCommand: ParsableCommand {
     package func run() { Demangler.answer(to: names) { Output.write($0) } }
 }
 
+/// `launchguard walk`, which the programs of the tool run for themselves: see `StackWalker`.
+package struct WalkCommand: ParsableCommand {
+    package static let name = "walk"
+    package static let configuration = CommandConfiguration(
+        commandName: name, abstract: "Walk the stacks of a run file again.", shouldDisplay: false)
+
+    @Argument(parsing: .allUnrecognized) var arguments: [String] = []
+
+    package init() {}
+
+    package func run() throws {
+        guard let answer = StackWalker.answer(to: arguments) else { throw ExitCode.failure }
+        Output.write(String(decoding: answer, as: UTF8.self))
+    }
+}
+
 /// `launchguard symbolize`, which the programs of the tool run for themselves: see
 /// `SwiftSymbolizer`.
 package struct SymbolizeCommand: ParsableCommand {

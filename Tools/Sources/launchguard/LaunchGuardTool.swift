@@ -46,7 +46,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
             launchguard --version shows the version.
             """,
         subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self, CollectCommand.self, TopCommand.self, ShowCommand.self]
-            + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self, UndoCommand.self, SymbolizeCommand.self, DemangleCommand.self] + onLinux
+            + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self, UndoCommand.self, SymbolizeCommand.self, DemangleCommand.self, WalkCommand.self] + onLinux
     )
 
     /// A program is run on Linux only, and only such a system is looked at.

@@ -21,6 +21,7 @@ struct ShownRun {
 
     init(_ run: RunReport, _ symbols: SymbolOptions, _ surroundings: Surroundings) {
         var reports = [run]
+        symbols.walkAgain(&reports[0])
         symbols.apply(to: &reports)
         report = reports[0]
         self.surroundings = surroundings

@@ -84,7 +84,9 @@ import Testing
         report.verdict = Verdict(end: .hang, evidence: "-", evidenceKind: .hangMark)
         let end = "; the last heartbeat came 4.000 s after the start"
         report.identity?.processID = 1
-        #expect(report.headline == "hung: its thread \"player\" stood still in parts + 0x2010 for at least 2.000 s, until it was ended" + end)
+        #expect(report.snapshots?[0].threads?[0].stack?.frames.prefix(4).map(\.isSignalHandlerCall) == [nil, true, nil, nil], "the kernel's call is no place")
+        #expect(report.snapshots?[0].threads?[0].stack?.frames.prefix(4).map { $0.address == $0.lookup } == [true, true, true, false])
+        #expect(report.headline == "hung: its thread \"player\" stood still in parts + 0x2020 for at least 2.000 s, until it was ended" + end)
         report.identity?.processID = 4711
         report.identity?.witness = .init(waitStatus: 9)
         report.snapshots?[0].threads?[0].stack?.frames[0].symbols = [.init(name: "decode()")]

@@ -1,0 +1,36 @@
+/* libdw and libelf as far as they are called here. They are loaded when the first walk begins: the
+ * tool works without, and needs no headers of theirs. */
+#ifndef STACK_WALK_LIBDW_H
+#define STACK_WALK_LIBDW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An operation of DWARF expressions. */
+typedef struct {
+    uint8_t atom;
+    uint64_t number, number2, offset;
+} libdw_op;
+
+extern struct libdw {
+    unsigned (*elf_version)(unsigned version);
+    void *(*elf_begin)(int file, int command, void *of);
+    int (*elf_end)(void *elf);
+    void *(*dwarf_begin_elf)(void *elf, int command, void *section_group);
+    int (*dwarf_end)(void *dwarf);
+    void *(*dwarf_getcfi)(void *dwarf);
+    void *(*dwarf_getcfi_elf)(void *elf);
+    int (*dwarf_cfi_end)(void *tables);
+    int (*dwarf_cfi_addrframe)(void *tables, uint64_t address, void **ret_row);
+    int (*dwarf_frame_info)(void *row, uint64_t *ret_start, uint64_t *ret_end, bool *ret_signal);
+    int (*dwarf_frame_cfa)(void *row, libdw_op **ret_ops, size_t *ret_count);
+    int (*dwarf_frame_register)(void *row, int number, libdw_op memory[3], libdw_op **ret_ops, size_t *ret_count);
+} libdw;
+
+/* ELF_C_READ_MMAP would fault if the file is cut meanwhile. */
+enum { LIBDW_ELF_READ = 1, LIBDW_DWARF_READ = 0, LIBDW_EV_CURRENT = 1 };
+
+bool libdw_load(void);
+
+#endif
