@@ -130,7 +130,7 @@ bool lg__thread_describe(struct lg__thread *slot)
 
 static struct lg__frames frames_of(struct lg__thread *slot)
 {
-    return (struct lg__frames){ &slot->head, slot->pcs, LG__THREAD_FRAMES_MAX, LG__THREAD_FRAMES_LAST, FRAMES_LIMIT };
+    return (struct lg__frames){ &slot->head, slot->pcs, LG__THREAD_FRAMES_MAX, LG__THREAD_FRAMES_LAST, FRAMES_LIMIT, NULL };
 }
 
 static void commit_walk(struct lg__thread *slot)

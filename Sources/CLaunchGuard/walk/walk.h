@@ -55,6 +55,22 @@ bool lg__memory_has_code(void (*function)(void));
 /* One word. */
 bool lg__memory_word(uint64_t from, uint64_t *ret_word);
 
+/* ---- async.c: callers that wait by Swift's `await`, and have no frame ---- */
+
+/* The chains of a walk. Zeros, but the block, before the walk. */
+struct lg__async {
+    struct lg__crash_async *block; /* written from the first chain on */
+    uint32_t count, omitted;       /* chains */
+    uint32_t used;                 /* words of the block */
+    uint32_t last;                 /* first word of the newest chain */
+    uint64_t fp;                   /* frame pointer that led to it */
+    uint32_t followed;             /* contexts */
+};
+/* Look for the chain of one frame. */
+void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp);
+/* Bytes of the block; 0: there is no chain. */
+size_t lg__async_size(const struct lg__async *async);
+
 /* ---- frames.c: where a walk puts its frames ---- */
 
 struct lg__frames {
@@ -63,6 +79,7 @@ struct lg__frames {
     uint32_t capacity; /* of pcs */
     uint32_t last;     /* of them kept for the outermost frames of a deeper stack */
     uint32_t limit;    /* a walk ends after this number of frames */
+    struct lg__async *async; /* where the walk by unwind tables puts chains; NULL: it looks for none */
 };
 
 /* Empty it, before a walk. */
@@ -222,6 +239,9 @@ void lg__loader_write(bool urgent);
 const struct lg__module_range *lg__loader_find(uint64_t address);
 /* Whether an address is in the code of a module. In the handler. */
 bool lg__loader_has_code(uint64_t address);
+/* The same by the lists alone, for words that are seldom an address: a look at the kernel's map
+ * costs much, and there are few. */
+bool lg__loader_lists_code(uint64_t address);
 /* The modules of that table by index; NULL after the last. In the handler. */
 const struct lg__module_range *lg__loader_module(uint32_t index);
 

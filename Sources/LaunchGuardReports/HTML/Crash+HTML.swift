@@ -19,6 +19,7 @@ extension Crash {
         page.element("p", ["class": "note"], explanation(of: stack))
         if let stackDisagreement { page.warnings(["The two walks disagree: \(stackDisagreement)"]) }
         stack.write(to: &page, own)
+        writeAsyncCallers(of: stack, to: &page, own)
         guard let possibleFrames, !possibleFrames.isEmpty else { return }
         page.folded("\(UInt64(possibleFrames.count).counting("possible frame", "possible frames")) (stack scan)") {
             $0.warnings(["Words of its stack that point into code; some may be callers, others are left over"])
@@ -26,6 +27,21 @@ extension Crash {
                 for frame in possibleFrames { frame.write(to: &page, mark: "?", own) }
             }
         }
+    }
+
+    private func writeAsyncCallers(of stack: Stack, to page: inout HTMLWriter, _ own: OwnCode) {
+        let pieces = asyncPieces(of: stack)
+        if !pieces.isEmpty {
+            page.element("ol", ["class": "frames"]) {
+                for piece in pieces {
+                    switch piece {
+                    case .frame(let frame, let number): frame.write(to: &$0, mark: "#\(number) [async]", own)
+                    case .gap(let words): $0.element("li", ["class": "gap"], "… \(words) …")
+                    }
+                }
+            }
+        }
+        if let asyncLoss { page.warnings([asyncLoss]) }
     }
 
     /// The other threads, those with the same stack as one. `crashed`: the thread at whose crash

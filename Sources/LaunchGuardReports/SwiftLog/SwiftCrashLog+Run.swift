@@ -73,7 +73,7 @@ extension SwiftCrashLog.Thread {
         name = crash.threadName
         crashed = true
         registers = Self.named(crash.registers)
-        frames = SwiftCrashLog.Frame.all(of: crash.stack, images)
+        frames = SwiftCrashLog.Frame.all(of: crash.stack, images) + crash.asyncCallers.flatMap { SwiftCrashLog.Frame.all(of: $0, images) }
     }
 
     init(_ state: ThreadState, _ images: SwiftCrashLog.Images) {
@@ -103,6 +103,10 @@ extension SwiftCrashLog.Frame {
         }
         if stack.isTruncated { frames.append(Self(kind: "truncated")) }
         return frames
+    }
+
+    static func all(of chain: AsyncChain, _ images: SwiftCrashLog.Images) -> [Self] {
+        chain.callers.flatMap { all(of: $0, "asyncResumePoint", images) } + (chain.isTruncated ? [Self(kind: "truncated")] : [])
     }
 
     /// One for each function at the address, the innermost first.

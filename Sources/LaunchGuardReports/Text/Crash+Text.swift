@@ -20,6 +20,7 @@ extension Crash {
         writer.line("  " + explanation(of: stack), .dim)
         if let stackDisagreement { writer.line("  the two walks disagree: \(stackDisagreement)", .yellow) }
         stack.write(to: &writer)
+        writeAsyncCallers(of: stack, to: &writer)
         guard let possibleFrames, !possibleFrames.isEmpty else { return }
         writer.endLine()
         let what = "words of its stack that point into code; some may be callers, others are left over"

@@ -1,0 +1,83 @@
+/* Callers that wait by Swift's `await`: the chain of AsyncContexts. An asynchronous function keeps
+ * the address of its context in the word below its frame pointer. On Linux nothing marks such a
+ * frame, so each frame is tried, and symbols decide later. A chain is kept only where all of it
+ * looks like one: each context aligned and readable, each caller in the code of a module, no
+ * circle. */
+#include "walk/walk.h"
+
+/* The runtime's AsyncContext, as far as callers go (Task.h of Swift's ABI). */
+struct context {
+    uint64_t parent;        /* context of the caller; 0: the outermost one */
+    uint64_t resume_parent; /* where the caller goes on */
+};
+#define CONTEXT_ALIGN 16u
+/* A chain is followed beyond what has room, since a circle may come later; and after so many
+ * contexts of all frames no other chain is. */
+#define CONTEXTS_MAX 65536u
+
+static bool read_context(uint64_t at, struct context *ret_context)
+{
+    return at >= LG__PAGE && at % CONTEXT_ALIGN == 0 && lg__memory_read(ret_context, at, sizeof *ret_context) == sizeof *ret_context &&
+           lg__loader_lists_code(ret_context->resume_parent);
+}
+
+/* The callers of a chain, as many as have room. 0: it is none. */
+static uint32_t follow(uint64_t at, uint64_t *callers, uint32_t room, uint32_t *followed)
+{
+    struct context context;
+    uint64_t seen = 0; /* a context that a circle comes back to (Brent) */
+    uint32_t count = 0;
+    for (; at && count < CONTEXTS_MAX; at = context.parent) {
+        ++*followed;
+        if (at == seen || !read_context(at, &context))
+            return 0;
+        if ((count & (count - 1)) == 0)
+            seen = at;
+        if (count < room)
+            callers[count] = context.resume_parent;
+        count++;
+    }
+    return count;
+}
+
+void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp)
+{
+    struct lg__crash_async *block = async->block;
+    struct lg__async_chain chain = { .pc = pc, .frame = frame };
+    struct context first;
+    uint64_t at;
+    if (async->count && fp == async->fp) {
+        /* A callee without a frame pointer of its own: the chain is of the frame further out. */
+        memcpy(&chain, block->words + async->last, sizeof chain);
+        chain.pc = pc;
+        chain.frame = frame;
+        memcpy(block->words + async->last, &chain, sizeof chain);
+        return;
+    }
+    if (fp % sizeof at != 0 || fp < sizeof at || !lg__memory_word(fp - sizeof at, &at) || !read_context(at, &first))
+        return;
+    const uint32_t head = sizeof chain / sizeof block->words[0], left = LG__ASYNC_WORDS - async->used;
+    uint32_t room = left > head && async->count < LG__ASYNC_CHAINS_MAX ? left - head : 0;
+    if (room > LG__ASYNC_CALLERS_MAX)
+        room = LG__ASYNC_CALLERS_MAX;
+    if (!room || async->followed >= CONTEXTS_MAX) {
+        block->omitted = ++async->omitted;
+        return;
+    }
+    const uint32_t count = follow(at, block->words + async->used + head, room, &async->followed);
+    if (!count)
+        return;
+    chain.count = (uint16_t)(count < room ? count : room);
+    chain.cut = count > room;
+    memcpy(block->words + async->used, &chain, sizeof chain);
+    async->last = async->used;
+    async->used += head + chain.count;
+    async->fp = fp;
+    block->count = ++async->count;
+    block->omitted = async->omitted;
+}
+
+size_t lg__async_size(const struct lg__async *async)
+{
+    return async->count ? offsetof(struct lg__crash_async, words) + async->used * sizeof async->block->words[0] : 0;
+}
