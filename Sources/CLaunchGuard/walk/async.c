@@ -12,8 +12,9 @@ struct context {
 };
 #define CONTEXT_ALIGN 16u
 /* A chain is followed beyond what has room, since a circle may come later; and after so many
- * contexts of all frames no other chain is. */
+ * contexts of all frames only the begin of each other one is. */
 #define CONTEXTS_MAX 65536u
+#define CONTEXTS_FEW 4u
 
 static bool read_context(uint64_t at, struct context *ret_context)
 {
@@ -21,22 +22,24 @@ static bool read_context(uint64_t at, struct context *ret_context)
            lg__loader_lists_code(ret_context->resume_parent);
 }
 
-/* The callers of a chain, as many as have room. 0: it is none. */
-static uint32_t follow(uint64_t at, uint64_t *callers, uint32_t room, uint32_t *followed)
+/* Count the callers of a chain, `most` of them or less, and keep their addresses as far as they have
+ * room. false: it is none. */
+static bool follow(uint64_t at, uint32_t most, uint64_t *callers, uint32_t room, uint32_t *ret_count)
 {
     struct context context;
     uint64_t seen = 0; /* a context that a circle comes back to (Brent) */
     uint32_t count = 0;
-    for (; at && count < CONTEXTS_MAX; at = context.parent) {
-        ++*followed;
+    for (; at && count < most; at = context.parent) {
+        *ret_count = count;
         if (at == seen || !read_context(at, &context))
-            return 0;
+            return false;
         if ((count & (count - 1)) == 0)
             seen = at;
         if (count < room)
             callers[count] = context.resume_parent;
         count++;
     }
+    *ret_count = count;
     return count;
 }
 
@@ -44,7 +47,6 @@ void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64
 {
     struct lg__crash_async *block = async->block;
     struct lg__async_chain chain = { .pc = pc, .frame = frame };
-    struct context first;
     uint64_t at;
     if (async->count && fp == async->fp) {
         /* A callee without a frame pointer of its own: the chain is of the frame further out. */
@@ -54,18 +56,21 @@ void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64
         memcpy(block->words + async->last, &chain, sizeof chain);
         return;
     }
-    if (fp % sizeof at != 0 || fp < sizeof at || !lg__memory_word(fp - sizeof at, &at) || !read_context(at, &first))
+    if (fp % sizeof at != 0 || fp < sizeof at || !lg__memory_word(fp - sizeof at, &at))
         return;
     const uint32_t head = sizeof chain / sizeof block->words[0], left = LG__ASYNC_WORDS - async->used;
     uint32_t room = left > head && async->count < LG__ASYNC_CHAINS_MAX ? left - head : 0;
     if (room > LG__ASYNC_CALLERS_MAX)
         room = LG__ASYNC_CALLERS_MAX;
+    uint32_t count;
     if (!room || async->followed >= CONTEXTS_MAX) {
-        block->omitted = ++async->omitted;
+        if (follow(at, CONTEXTS_FEW, NULL, 0, &count))
+            block->omitted = ++async->omitted;
         return;
     }
-    const uint32_t count = follow(at, block->words + async->used + head, room, &async->followed);
-    if (!count)
+    const bool is_chain = follow(at, CONTEXTS_MAX, block->words + async->used + head, room, &count);
+    async->followed += count;
+    if (!is_chain)
         return;
     chain.count = (uint16_t)(count < room ? count : room);
     chain.cut = count > room;
