@@ -13,6 +13,37 @@ enum Concurrency {
         let first = await index(numbers, at: zero)
         return first + (await index(numbers, at: zero + 10))
     }
+    @inline(never) static func outer(_ numbers: [Int]) async -> Int {
+        await middle(numbers) + zero
+    }
+    @MainActor @inline(never) static func mainIndex(_ numbers: [Int], at place: Int) async -> Int {
+        await Task.yield()
+        return numbers[place]
+    }
+    @MainActor @inline(never) static func mainMiddle(_ numbers: [Int]) async -> Int {
+        await mainIndex(numbers, at: zero + 10) + zero
+    }
+    @MainActor @inline(never) static func mainOuter(_ numbers: [Int]) async -> Int {
+        await mainMiddle(numbers) + zero
+    }
+    @inline(never) static func inGroup(_ numbers: [Int]) async -> Int {
+        await withTaskGroup(of: Int.self) { group in
+            group.addTask { await outer(numbers) + zero }
+            return await group.reduce(0, +)
+        }
+    }
+    actor Reader {
+        func read(_ numbers: [Int]) async -> Int { await outer(numbers) + zero }
+    }
+
+    /// A crash after a suspension, three calls deep: its callers are on no stack.
+    static func add(
+        _ name: StaticString, _ summary: StaticString, sentence: StaticString = "Index out of range in static Concurrency.index(_:at:)",
+        run: @convention(c) () -> Void
+    ) {
+        let expected = Expected.debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range")
+        launchguard_faults.add(name, summary, expected.sentence(sentence), ownThreads: true, run: run)
+    }
 
     static func onQueue(_ body: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "org.launchguard.faults").async(execute: body)
@@ -25,6 +56,24 @@ enum Concurrency {
             .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range"), ownThreads: true
         ) {
             Task.detached { Traps.keep(await Concurrency.middle([1, 2, 3])) }
+            lgf_wait()
+        }
+        add("swift-async-callers", "reads beyond the end of an array in an async function, three calls deep") {
+            Task.detached { Traps.keep(await Concurrency.outer([1, 2, 3])) }
+            lgf_wait()
+        }
+        add(
+            "swift-async-main-actor", "the same on the main actor", sentence: "Index out of range in static Concurrency.mainIndex(_:at:)"
+        ) {
+            Task.detached { Traps.keep(await Concurrency.mainOuter([1, 2, 3])) }
+            dispatchMain()
+        }
+        add("swift-async-actor", "the same, called by an actor") {
+            Task.detached { Traps.keep(await Reader().read([1, 2, 3])) }
+            lgf_wait()
+        }
+        add("swift-async-group", "the same, in a task of a group") {
+            Task.detached { Traps.keep(await Concurrency.inGroup([1, 2, 3])) }
             lgf_wait()
         }
         launchguard_faults.add(
