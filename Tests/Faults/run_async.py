@@ -37,8 +37,8 @@ WITHOUT = ["swift-index", "swift-recursion", "swift-main-actor", "swift-dispatch
 
 def own(frames):
     """The names of the program's functions, without what the compiler made of them."""
-    names = [frame["symbols"][-1]["name"] for frame in frames if frame.get("symbols")]
-    return [re.sub(r"^static |\(.*| #.*", "", name) for name in names if not re.match("partial apply|thunk|completeTask", name)]
+    names = [re.sub("^(specialized |static )*", "", frame["symbols"][-1]["name"]) for frame in frames if frame.get("symbols")]
+    return [re.sub(r"\(.*| #.*", "", name) for name in names if not re.match("partial apply|thunk|completeTask", name)]
 
 
 class Async(unittest.TestCase):

@@ -22,8 +22,8 @@ static bool read_context(uint64_t at, struct context *ret_context)
            lg__loader_lists_code(ret_context->resume_parent);
 }
 
-/* Count the callers of a chain, `most` of them or less, and keep their addresses as far as they have
- * room. false: it is none. */
+/* Count the callers of a chain, `most` of them or less, and keep their addresses as far as they
+ * have room. false: it is none. */
 static bool follow(uint64_t at, uint32_t most, uint64_t *callers, uint32_t room, uint32_t *ret_count)
 {
     struct context context;

@@ -79,7 +79,7 @@ struct lg__frames {
     uint32_t capacity; /* of pcs */
     uint32_t last;     /* of them kept for the outermost frames of a deeper stack */
     uint32_t limit;    /* a walk ends after this number of frames */
-    struct lg__async *async; /* where the walk by unwind tables puts chains; NULL: it looks for none */
+    struct lg__async *async; /* for the chains that a walk by unwind tables finds; NULL: none */
 };
 
 /* Empty it, before a walk. */

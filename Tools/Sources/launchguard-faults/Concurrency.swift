@@ -33,7 +33,7 @@ enum Concurrency {
         }
     }
     actor Reader {
-        func read(_ numbers: [Int]) async -> Int { await outer(numbers) + zero }
+        @inline(never) func read(_ numbers: [Int]) async -> Int { await outer(numbers) + zero }
     }
 
     /// A crash after a suspension, three calls deep: its callers are on no stack.
