@@ -668,6 +668,11 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     return session ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;
 }
 
+lg_status lg_deadline_of_task(lg_session *session, uint64_t deadline, const void *task)
+{
+    return session ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;
+}
+
 lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
 {
     return session ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;

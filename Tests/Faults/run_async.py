@@ -88,6 +88,15 @@ class Async(unittest.TestCase):
                 self.assertEqual([chain for chain in self.crash(path).get("asyncChains", []) if chain.get("isAsync") is not False], [])
                 self.assertNotIn("[async]", self.tool("inspect", path))
 
+    def test_a_job_whose_task_waits(self):
+        said, path = self.crashed("swift-async-deadline", Modifiers())
+        report = json.loads(self.tool("inspect", "--json", path))
+        thread = report["snapshots"][0]["threads"][0]
+        self.assertEqual((thread["how"], thread["stack"]["method"], thread["stack"]["isTruncated"]), ("task", "async", False), said)
+        names = [name for name in own(thread["stack"]["frames"]) if name.startswith(("Concurrency", "closure"))]
+        self.assertEqual(names, ["Concurrency.pause", "Concurrency.download", "Concurrency.job", "closure"])
+        self.assertRegex(self.tool("inspect", path), r"#\d+ +\[async\] 0x\w+ in (specialized )?static Concurrency.download\(\)")
+
     @unittest.skipUnless(backtracer(), "no swift-backtrace beside the toolchain in PATH")
     def test_the_chain_is_that_of_the_backtracer(self):
         for entry in CHAINS:

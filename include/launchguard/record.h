@@ -172,7 +172,9 @@ typedef struct lg_stack_info {
     /** frames of code without unwind tables, found by frame pointer in the middle of a DWARF
      *  walk */
     uint32_t assumed;
-    lg_stage method;          /**< LG_STAGE_FRAMES: by frame pointers; LG_STAGE_DWARF */
+    /** LG_STAGE_FRAMES: by frame pointers; LG_STAGE_DWARF; LG_STAGE_ASYNC: of LG_THREAD_TASK, and
+     *  each pc is looked up as it is */
+    lg_stage method;
     char reason[64];
 } lg_stack_info;
 
@@ -233,7 +235,10 @@ typedef enum lg_thread_how {
     /** the thread blocks every signal: only the kernel's data is there */
     LG_THREAD_MASKED = 2,
     /** the thread did not answer in time: only the kernel's data is there */
-    LG_THREAD_SILENT = 3
+    LG_THREAD_SILENT = 3,
+    /** no thread: a task of Swift that waits, of a job that thread `tid` began; its stack are the
+     *  functions that wait for each other */
+    LG_THREAD_TASK = 4
 } lg_thread_how;
 
 /** The other threads at the crash, counted. */

@@ -169,6 +169,18 @@ void lg__thread_walk(struct lg__thread *slot)
     commit_walk(slot);
 }
 
+bool lg__thread_walk_task(struct lg__thread *slot, uint64_t task)
+{
+    const struct lg__frames frames = frames_of(slot);
+    if (!lg__async_walk_task(task, &frames))
+        return false;
+    slot->how = LG_THREAD_TASK;
+    slot->method = LG_STAGE_ASYNC;
+    commit(slot);
+    commit_walk(slot);
+    return true;
+}
+
 void lg__thread_walk_crashed(struct lg__thread *slot)
 {
     const struct lg__frames frames = frames_of(slot);

@@ -79,8 +79,8 @@ void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact)
 
 #define OF struct lg__walk
 
-static const char *const methods[] = { [LG_STAGE_FRAMES] = "frame-pointers", [LG_STAGE_DWARF] = "dwarf" };
-const struct lg__names lg__names_method = { "stack-method", LG__SENTENCE("How a stack was walked."), methods, LG_STAGE_DWARF + 1, "unknown" };
+static const char *const methods[] = { [LG_STAGE_FRAMES] = "frame-pointers", [LG_STAGE_DWARF] = "dwarf", [LG_STAGE_ASYNC] = "async" };
+const struct lg__names lg__names_method = { "stack-method", LG__SENTENCE("How a stack was walked; async: the functions of a task that waits."), methods, LG_STAGE_ASYNC + 1, "unknown" };
 
 static lg_status read_frame(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
 {
@@ -89,7 +89,7 @@ static lg_status read_frame(struct lg__report *report, const void *of, uint32_t 
     const lg_status status = report->frames_left ? walk->pc(report, walk->of, index, &pc) : LG_ERR_NOT_FOUND;
     if (status == LG_OK) {
         report->frames_left--;
-        *(struct frame *)ret_item = frame_at(report, pc, index == 0 && walk->is_top_exact);
+        *(struct frame *)ret_item = frame_at(report, pc, (index == 0 && walk->is_top_exact) || walk->info.method == LG_STAGE_ASYNC);
     }
     return status;
 }

@@ -82,6 +82,66 @@ void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64
     block->omitted = async->omitted;
 }
 
+/* ---- a task that waits ---- */
+
+/* The runtime's AsyncTask (Task.h of Swift's ABI, its private status in TaskPrivate.h), of Swift
+ * 5.9 to 6.3. Where another runtime has other bits, a task looks like none. */
+struct task {
+    uint64_t metadata, references;
+    uint64_t scheduler[2];
+    uint32_t flags, id;
+    uint64_t voucher, reserved;
+    uint64_t resume; /* where the task goes on */
+    uint64_t context;
+    uint64_t private[3];
+    uint64_t status;
+};
+#define JOB_KIND UINT32_C(0xff)     /* of the flags; 0: a task */
+#define STATUS_RUNS UINT64_C(0x800)
+#define STATUS_KNOWN UINT64_C(0xffffff) /* no other bits are set */
+
+static enum lg__async_task state_of(const struct task *task)
+{
+    if (!task->metadata || task->flags & JOB_KIND || !task->id || task->status & ~STATUS_KNOWN || !task->status)
+        return LG__ASYNC_NO_TASK;
+    return task->status & STATUS_RUNS ? LG__ASYNC_TASK_RUNS : LG__ASYNC_TASK_WAITS;
+}
+
+static bool read_task(uint64_t at, size_t (*read)(void *to, uint64_t from, size_t size), struct task *ret_task)
+{
+    return at >= LG__PAGE && at % CONTEXT_ALIGN == 0 && read(ret_task, at, sizeof *ret_task) == sizeof *ret_task;
+}
+
+enum lg__async_task lg__async_task(uint64_t task, size_t (*read)(void *to, uint64_t from, size_t size))
+{
+    struct task now;
+    return read_task(task, read, &now) ? state_of(&now) : LG__ASYNC_NO_TASK;
+}
+
+bool lg__async_walk_task(uint64_t task, const struct lg__frames *frames)
+{
+    struct task before, after;
+    struct context context;
+    uint64_t at, last, seen = 0;
+    uint32_t count = 0;
+    if (!read_task(task, lg__memory_read, &before) || state_of(&before) != LG__ASYNC_TASK_WAITS || !lg__loader_lists_code(before.resume))
+        return false;
+    lg__frames_begin(frames);
+    lg__frames_add(frames, last = before.resume);
+    for (at = before.context; at && count < frames->limit; at = context.parent, count++) {
+        if (at == seen || !read_context(at, &context))
+            return false;
+        if ((count & (count - 1)) == 0)
+            seen = at;
+        /* a wait of the runtime has a context that goes on where the task does */
+        if (count || context.resume_parent != last)
+            lg__frames_add(frames, last = context.resume_parent);
+    }
+    lg__frames_finish(frames, at ? LG__WALK_LIMIT : LG__WALK_COMPLETE);
+    return read_task(task, lg__memory_read, &after) && after.resume == before.resume && after.context == before.context &&
+           state_of(&after) == LG__ASYNC_TASK_WAITS;
+}
+
 size_t lg__async_size(const struct lg__async *async)
 {
     return async->count ? offsetof(struct lg__crash_async, words) + async->used * sizeof async->block->words[0] : 0;

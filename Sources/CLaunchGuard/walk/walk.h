@@ -55,22 +55,6 @@ bool lg__memory_has_code(void (*function)(void));
 /* One word. */
 bool lg__memory_word(uint64_t from, uint64_t *ret_word);
 
-/* ---- async.c: callers that wait by Swift's `await`, and have no frame ---- */
-
-/* The chains of a walk. Zeros, but the block, before the walk. */
-struct lg__async {
-    struct lg__crash_async *block; /* written from the first chain on */
-    uint32_t count, omitted;       /* chains */
-    uint32_t used;                 /* words of the block */
-    uint32_t last;                 /* first word of the newest chain */
-    uint64_t fp;                   /* frame pointer that led to it */
-    uint32_t followed;             /* contexts */
-};
-/* Look for the chain of one frame. */
-void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp);
-/* Bytes of the block; 0: there is no chain. */
-size_t lg__async_size(const struct lg__async *async);
-
 /* ---- frames.c: where a walk puts its frames ---- */
 
 struct lg__frames {
@@ -92,6 +76,30 @@ void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason);
 void lg__frames_cut(const struct lg__frames *frames, uint32_t from, enum lg__walk reason);
 /* Bytes that head and stored pcs take when they lie one after the other. */
 size_t lg__frames_size(const struct lg__frames *frames);
+
+/* ---- async.c: callers that wait by Swift's `await`, and have no frame ---- */
+
+/* The chains of a walk. Zeros, but the block, before the walk. */
+struct lg__async {
+    struct lg__crash_async *block; /* written from the first chain on */
+    uint32_t count, omitted;       /* chains */
+    uint32_t used;                 /* words of the block */
+    uint32_t last;                 /* first word of the newest chain */
+    uint64_t fp;                   /* frame pointer that led to it */
+    uint32_t followed;             /* contexts */
+};
+/* Look for the chain of one frame. */
+void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp);
+/* Bytes of the block; 0: there is no chain. */
+size_t lg__async_size(const struct lg__async *async);
+
+/* What a task of Swift does, as far as its memory tells. */
+enum lg__async_task { LG__ASYNC_NO_TASK, LG__ASYNC_TASK_RUNS, LG__ASYNC_TASK_WAITS };
+/* `read`: as for a module's image. */
+enum lg__async_task lg__async_task(uint64_t task, size_t (*read)(void *to, uint64_t from, size_t size));
+/* The functions of a task that wait for each other, the innermost first. false: the task does not
+ * wait, or went on meanwhile. */
+bool lg__async_walk_task(uint64_t task, const struct lg__frames *frames);
 
 /* ---- caller.c ---- */
 

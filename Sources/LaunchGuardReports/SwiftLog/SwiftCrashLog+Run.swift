@@ -99,7 +99,7 @@ extension SwiftCrashLog.Frame {
         var frames: [Self] = []
         for (index, frame) in stack.frames.enumerated() {
             if index == stack.innermost, stack.omitted > 0 { frames.append(Self(kind: "omittedFrames", count: stack.omitted)) }
-            frames += all(of: frame, index == 0 ? "programCounter" : "returnAddress", images)
+            frames += all(of: frame, stack.method == .async ? "asyncResumePoint" : index == 0 ? "programCounter" : "returnAddress", images)
         }
         if stack.isTruncated { frames.append(Self(kind: "truncated")) }
         return frames

@@ -57,7 +57,7 @@ extension Crash {
     func explanation(of stack: Stack) -> String {
         let count = stack.summary
         switch (stack.method, dwarfStack) {
-        case (.dwarf, _), (.unknown, _):
+        case (.dwarf, _), (.async, _), (.unknown, _):
             return count
         case (.framePointers, let dwarf?):
             return "\(count): DWARF unwinding ended after \(dwarf.total) (\(dwarf.reason ?? "no reason is stored"))"

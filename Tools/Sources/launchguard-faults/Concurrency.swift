@@ -3,6 +3,7 @@
 import CLaunchGuard
 import CLaunchGuardFaults
 import Dispatch
+import Glibc
 
 enum Concurrency {
     @inline(never) static func index(_ numbers: [Int], at place: Int) async -> Int {
@@ -45,6 +46,29 @@ enum Concurrency {
         launchguard_faults.add(name, summary, expected.sentence(sentence), ownThreads: true, run: run)
     }
 
+    @inline(never) static func pause() async -> Int {
+        try? await Task.sleep(for: .seconds(3600))
+        return zero
+    }
+    @inline(never) static func download() async -> Int {
+        await pause() + zero
+    }
+    /// A job that waits while its time passes.
+    @inline(never) static func job() async -> Int {
+        var deadline: UInt64 = 0
+        lg_deadline_begin(lgf_read_session(), "download", 200, &deadline)
+        withUnsafeCurrentTask { _ = lg_deadline_of_task(lgf_read_session(), deadline, unsafeBitCast($0, to: UnsafeRawPointer?.self)) }
+        return await download() + zero
+    }
+    /// The stack of the job is in the file.
+    static var hasSnapshot: Bool {
+        var reader: OpaquePointer?
+        var snapshot = lg_snapshot_info()
+        defer { lg_reader_close(reader) }
+        return lg_reader_open(lg_session_run_path(lgf_read_session()), &reader) == LG_OK
+            && lg_reader_snapshot(reader, LG_SNAPSHOT_DEADLINE, &snapshot) == LG_OK && snapshot.complete == 1
+    }
+
     static func onQueue(_ body: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "org.launchguard.faults").async(execute: body)
         lgf_wait()
@@ -75,6 +99,11 @@ enum Concurrency {
         add("swift-async-group", "the same, in a task of a group") {
             Task.detached { Traps.keep(await Concurrency.inGroup([1, 2, 3])) }
             lgf_wait()
+        }
+        launchguard_faults.add("swift-async-deadline", "is killed when the time of a job has passed whose task waits", .killed, ownThreads: true) {
+            Task.detached { Traps.keep(await Concurrency.job()) }
+            while lgf_read_session() != nil && !Concurrency.hasSnapshot { lgf_sleep_ms(10) }
+            kill(getpid(), SIGKILL)
         }
         launchguard_faults.add(
             "swift-main-actor", "assumes the main actor on a queue", .silentTrap, ownThreads: true
