@@ -127,24 +127,26 @@ extension Stack {
                     others.append((frame, number))
                     continue
                 }
-                Self.write(others, to: &$0, own)
+                write(others, to: &$0, own)
                 others = []
                 switch piece {
-                case .frame(let frame, let number): frame.write(to: &$0, mark: "#\(number)", own)
+                case .frame(let frame, let number): frame.write(to: &$0, mark: mark(number), own)
                 case .gap(let words): $0.element("li", ["class": "gap"], "… \(words) …")
                 }
             }
-            Self.write(others, to: &$0, own)
+            write(others, to: &$0, own)
         }
         if let endText { page.warnings([endText.capitalizedFirst]) }
     }
 
+    private func mark(_ number: UInt64) -> String { "#\(number)" + (method == .async ? " [async]" : "") }
+
     /// Frames in a row that are not the program's own.
-    private static func write(_ others: [(frame: Frame, number: UInt64)], to page: inout HTMLWriter, _ own: OwnCode) {
+    private func write(_ others: [(frame: Frame, number: UInt64)], to page: inout HTMLWriter, _ own: OwnCode) {
         func write(to page: inout HTMLWriter) {
-            for (frame, number) in others { frame.write(to: &page, mark: "#\(number)", own) }
+            for (frame, number) in others { frame.write(to: &page, mark: mark(number), own) }
         }
-        guard others.count > mostUnfolded else { return write(to: &page) }
+        guard others.count > Self.mostUnfolded else { return write(to: &page) }
         var modules: [String] = []
         for case let module? in others.map(\.frame.module?.lastPathPart) where !modules.contains(module) { modules.append(module) }
         let title = UInt64(others.count).counting("frame", "frames") + (modules.isEmpty ? "" : " of \(modules.joined(separator: ", "))")

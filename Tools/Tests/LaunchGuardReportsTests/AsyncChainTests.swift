@@ -67,6 +67,17 @@ import Testing
         #expect(try #require(SwiftCrashLog(run)).threads[0].frames.allSatisfy { $0.kind != "asyncResumePoint" })
     }
 
+    /// A task that waits has no other stack.
+    @Test func theFunctionsOfATaskAreMarked() throws {
+        var run = try Sample.surrounded()
+        run.crash?.threads?[1].how = .task
+        run.crash?.threads?[1].stack?.method = .async
+        let said = text(run)
+        #expect(said.contains("its task waits, and no thread runs it") && said.contains("1 frame, by the contexts of its task"))
+        #expect(said.contains("#0  [async] 0x00005581c61b6000") && HTMLPage(run).text.contains("#0 [async]"))
+        #expect(try #require(SwiftCrashLog(run)).threads.last?.frames.map(\.kind) == ["asyncResumePoint"])
+    }
+
     @Test func aLossIsSaid() throws {
         var run = try Sample.surrounded()
         run.crash?.asyncChainsOmitted = 2
