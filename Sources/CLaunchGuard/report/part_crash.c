@@ -11,7 +11,7 @@
 #define OF lg_crash_info
 
 static const char *const stages[] = { NULL, "header", "context", "frames", "dwarf", "messages", "threads", "process", "done", "async" };
-const struct lg__names lg__names_stage = { "crash-stage", LG__SENTENCE("A part of the record, in the order in which they are committed; async comes after dwarf, where chains of asynchronous callers were found."), stages, sizeof stages / sizeof stages[0], "" };
+const struct lg__names lg__names_stage = { "crash-stage", LG__SENTENCE("A part of the record, in the order in which they are committed; async comes after dwarf."), stages, sizeof stages / sizeof stages[0], "" };
 
 static void code_name(struct lg__report *report, const void *of)
 {
@@ -193,11 +193,11 @@ static const struct lg__field async_fields[] = {
     VALUE("callers", async_callers, "[frame]", "", "The nearest caller first; the address is where it goes on once the callee has ended."),
     FIELD(BOOL, "isTruncated", chain.truncated, "", "Whether there were more callers than the record had room for."),
     ADDED("isAsync", "boolean",
-          "Whether the function of the frame is asynchronous, by its symbol: only then they are callers; left out: it is not known."),
+          "Whether the function of the frame is asynchronous, by its symbol; left out: not known."),
     LAST,
 };
 const struct lg__shape lg__shape_async = { "async-chain",
-                                           LG__SENTENCE("Functions that wait for the function of a frame by Swift's await, if that is asynchronous; they are on no stack."),
+                                           LG__SENTENCE("Functions that wait for that of a frame by Swift's await, if that is asynchronous."),
                                            async_fields };
 
 #undef OF
@@ -372,7 +372,7 @@ static const struct lg__field crash_fields[] = {
     MAY_BE("stackDisagreement", disagreement, "string", "",
            "Where the two walks have different callers: why one of them is shown; left out: they agree."),
     MAY_BE("dwarfStack", dwarf_stack, "stack", "", "The walk by unwind tables."),
-    MAY_BE("asyncChains", async_chains, "[async-chain]", "", "Chains of callers that wait for functions of the stack by Swift's await."),
+    MAY_BE("asyncChains", async_chains, "[async-chain]", "", "Chains of what may be asynchronous callers."),
     FIELD(NUMBER_IF, "asyncChainsOmitted", async_omitted, "", "Chains that found no room in the record."),
     MAY_BE("possibleFrames", surrounding_lg__report_possible_frames, "[frame]", "",
            "Words of the stack memory that point into code, where no walk came to its end: each may be the return address of a caller, "
