@@ -52,4 +52,4 @@ private func endWithSnapshot(_ session: Session) throws {
 
 @inline(never) private func outer() async { await inner() }
 
-@inline(never) private func inner() async { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+@inline(never) private func inner() async { await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
