@@ -44,6 +44,9 @@ tool_long_test(${test} --cross ${built}/launchguard-faults)
 set(test faults-swift-release Faults/run_faults.py ${with_dump} --failures)
 tool_test(${test} ${released}/launchguard-faults)
 tool_long_test(${test} --cross ${released}/launchguard-faults)
+# The callers of asynchronous functions.
+tool_test(async Faults/run_async.py ${with_dump} ${with_tool} ${built}/launchguard-faults)
+tool_test(async-release Faults/run_async.py ${with_dump} ${with_tool} ${released}/launchguard-faults)
 # Swift's own backtracer beside LaunchGuard.
 tool_test(backtracer Faults/run_backtracer.py ${with_dump} ${built}/launchguard-faults)
 tool_test(backtracer-release Faults/run_backtracer.py ${with_dump} ${released}/launchguard-faults)

@@ -419,6 +419,16 @@ lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_function *ret
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_async_chain(lg_reader *reader, uint32_t index, lg_async_chain *ret_chain)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_async_caller(lg_reader *reader, uint32_t chain, uint32_t index, uint64_t *ret_pc)
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_message(lg_reader *reader, uint32_t index, lg_message *ret_message)
 {
     return LG_ERR_ARGUMENT;
@@ -654,6 +664,11 @@ lg_status lg_heartbeat_pause(lg_session *session)
 }
 
 lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t milliseconds, uint64_t *ret_deadline)
+{
+    return session ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;
+}
+
+lg_status lg_deadline_of_task(lg_session *session, uint64_t deadline, const void *task)
 {
     return session ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;
 }

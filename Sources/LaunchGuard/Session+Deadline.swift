@@ -20,12 +20,15 @@ extension Session {
         return try job()
     }
 
-    /// Do a job with a time limit that waits. The stack is that of the thread on which the job
-    /// began, which by then may do something else. C: `lg_deadline_begin()`, `lg_deadline_end()`.
+    /// Do a job with a time limit that waits. If the task waits when the job is about to overrun,
+    /// the watch takes the functions that wait for each other, as far as it knows this version of
+    /// the Swift runtime; else the stack of the thread on which the job began, which by then may do
+    /// something else. C: `lg_deadline_begin()`, `lg_deadline_of_task()`, `lg_deadline_end()`.
     public func withDeadline<Result, Failure: Error>(
         _ name: String, limit: Duration, isolation: isolated (any Actor)? = #isolation, _ job: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         let deadline = core.beginDeadline(name, limit)
+        core.takesTask(deadline)
         defer { core.endDeadline(deadline) }
         return try await job()
     }

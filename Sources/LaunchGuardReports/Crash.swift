@@ -60,6 +60,11 @@ public struct Crash: Codable, Hashable, Sendable {
     public var dwarfStack: Stack?
     /// The handler's walk by unwind tables, where `dwarfStack` is one that the tool made again.
     public var storedStack: Stack?
+    /// Chains of callers that wait for functions of the stack by `await`, as far as memory tells;
+    /// and the number of those that found no room in the record. ``asyncCallers`` has those that
+    /// symbols confirm.
+    public var asyncChains: [AsyncChain]?
+    public var asyncChainsOmitted: UInt32?
     /// Words of the stack memory that point into code, where no walk of the stack came to its end:
     /// each may be the return address of a caller, or of a call that is long over.
     public var possibleFrames: [Frame]?
@@ -90,9 +95,10 @@ public struct Crash: Codable, Hashable, Sendable {
     /// stack say nothing about the cause.
     public var isOfAnyThread: Bool?
 
-    /// A part of the record, in the order in which they are committed.
+    /// A part of the record, in the order in which they are committed; `async` comes after `dwarf`,
+    /// where chains of asynchronous callers were found.
     public enum Stage: String, Codable, Sendable, CaseIterable {
-        case header, context, frames, dwarf, messages, threads, process, done
+        case header, context, frames, dwarf, messages, threads, process, done, async
     }
 
     /// A register of the crashed thread.

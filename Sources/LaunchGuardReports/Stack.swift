@@ -33,6 +33,8 @@ public struct Stack: Codable, Hashable, Sendable {
     public enum Method: String, Codable, Sendable {
         case framePointers = "frame-pointers"
         case dwarf
+        /// The functions of a task that waits, which are on no stack.
+        case async
         /// One that this version does not know.
         case unknown
     }

@@ -44,6 +44,8 @@ public struct ThreadState: Codable, Hashable, Sendable {
         public static let masked = How(rawValue: "masked")
         /// The thread did not answer in time.
         public static let silent = How(rawValue: "silent")
+        /// No thread: a task that waits, of a job that the thread began.
+        public static let task = How(rawValue: "task")
     }
 }
 

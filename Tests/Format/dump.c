@@ -124,6 +124,27 @@ static void dump_frames(lg_stage stage)
     putchar('}');
 }
 
+static void dump_async(const lg_crash_info *crash)
+{
+    lg_async_chain chain;
+    uint64_t pc;
+    lg_status status = lg_reader_async_chain(reader, 0, &chain);
+    if (status == LG_ERR_DAMAGED)
+        printf(",\"async\":\"damaged\"");
+    if (!(crash->stages & 1u << LG_STAGE_ASYNC) || status == LG_ERR_DAMAGED)
+        return;
+    printf(",\"async\":{");
+    UNSIGNED(*crash, async_omitted);
+    printf("\"chains\":[");
+    for (uint32_t i = 0; lg_reader_async_chain(reader, i, &chain) == LG_OK; i++) {
+        printf("%s[%u,%llu,%u", i ? "," : "", (unsigned)chain.frame, (unsigned long long)chain.pc, (unsigned)chain.truncated);
+        for (uint32_t k = 0; lg_reader_async_caller(reader, i, k, &pc) == LG_OK; k++)
+            printf(",%llu", (unsigned long long)pc);
+        putchar(']');
+    }
+    printf("]}");
+}
+
 static void dump_bytes(uint32_t which, const char *name)
 {
     uint8_t bytes[512];
@@ -197,7 +218,8 @@ static void dump_crash(bool of_several)
     dump_cpu(&crash);
     printf("\"frames\":[");
     dump_frames(LG_STAGE_FRAMES), putchar(','), dump_frames(LG_STAGE_DWARF);
-    printf("]}");
+    putchar(']'), dump_async(&crash);
+    putchar('}');
 }
 
 /* All crashes, where there is more than one. */

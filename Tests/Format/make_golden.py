@@ -19,7 +19,7 @@ GOLDEN, WORK = ROOT / "Tests/Golden", pathlib.Path("/tmp/launchguard-golden")
 LIVES = "crash crash task task".split()
 WRITER = {"crash.lgrun": ["crash"] * 3, "task.lgrun": LIVES, "lanes.lgrun": ["lanes"], "late.lgrun": ["late"], "least.lgrun": ["least"],
           "callers.lgrun": ["callers"], "ledger.lg": LIVES + "fail finish fail finish kill announce stop".split()}
-PARTS = {name + ".lgrun": name for name in ("later fields annotated live briefs torn near noted cpu busy agent guards executed functions").split()}
+PARTS = {name + ".lgrun": name for name in ("later fields annotated live briefs torn near noted cpu busy agent guards executed functions async").split()}
 PARTS |= {"parts.lgrun": "some", "system.lgrun": "system-full"}
 LEDGERS = {name + ".lg": name for name in "story faults upgraded late omitted machine degraded".split()}
 

@@ -15,6 +15,7 @@
  * torn    as some, killed while bytes of standard error were replaced; a thread answered too late
  * functions
  *         as some, with the functions of the frames
+ * async   as some, with chains of asynchronous callers
  * cpu     as some, with the CPU times of the threads
  * later   no crash: an announced end, the word of a witness, a hang mark, owners
  * near    no crash: memory near its limit, a SIGHUP that the program handled, a fork
@@ -106,6 +107,25 @@ static size_t write_functions(uint64_t *after, uint32_t count)
     functions->count = count;
     functions->crc = lg__crc32c(0, functions->functions, size);
     return sizeof *functions + size;
+}
+
+static void write_async(void)
+{
+    struct lg__crash_async *async = lg__run_stage(&run, 0, LG_STAGE_ASYNC);
+    static const struct lg__async_chain chains[] = { { PROGRAM + 0x1010, 1, 3, 0 }, { LIBRARY + 0x1234, 70000, 1, 1 }, { PROGRAM, 4, 2, 2 } };
+    size_t used = 0;
+    const uint32_t count = full ? LG__ASYNC_CHAINS_MAX : empty ? 0 : sizeof chains / sizeof chains[0];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lg__async_chain last = { UINT64_MAX, UINT32_MAX, (uint16_t)(LG__ASYNC_WORDS - 2 - used), 1 };
+        const struct lg__async_chain chain = !full ? chains[i] : i + 1 < count ? (struct lg__async_chain){ i, i, 1, 0 } : last;
+        memcpy(async->words + used, &chain, sizeof chain);
+        used += sizeof chain / sizeof async->words[0];
+        for (uint32_t k = 0; k < chain.count; k++)
+            async->words[used++] = PROGRAM + 0x2000 * (i + 1) + 16 * k;
+    }
+    async->count = count;
+    async->omitted = full ? UINT32_MAX : 2;
+    lg__run_commit(&run, 0, LG_STAGE_ASYNC, offsetof(struct lg__crash_async, words) + used * sizeof async->words[0]);
 }
 
 static void add_message(struct lg__crash_messages *messages, uint32_t source, const char *text, uint32_t cut)
@@ -766,6 +786,8 @@ int main(int count, char **arguments)
     write_context();
     write_frames(LG_STAGE_FRAMES, full ? LG__FRAMES_MAX : 4, LG__WALK_BAD_POINTER, 0);
     write_frames(LG_STAGE_DWARF, full ? LG__FRAMES_MAX : 3, LG__WALK_NO_INFO, full ? UINT32_MAX : 1);
+    if (full || empty || strcmp(how, "async") == 0)
+        write_async();
     write_messages(how);
     write_threads();
     if (strcmp(how, "functions") == 0) {

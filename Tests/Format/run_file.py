@@ -16,6 +16,7 @@ BRIEFS, BRIEF, BRIEF_COMMIT = (STRUCTURES[name] for name in ("briefs", "brief", 
 PULSE, HEARTBEAT, DEADLINE, SNAPSHOTS, SNAPSHOT, MEMORY_SNAPSHOT = (STRUCTURES[name] for name in (
     "pulse", "heartbeat", "deadline", "snapshots", "snapshot", "memory_snapshot"))
 
+ASYNC, CHAIN = (STRUCTURES[name] for name in ("crash_async", "async_chain"))
 GUARDS, GUARD, GUARD_FIELD = (STRUCTURES[name] for name in ("guards", "guard_site", "guard_field"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
@@ -338,7 +339,25 @@ def read_crash(file, arch):
     crash["notes"] = [NOTE.pick(note, "kind signal tid stage pc") for note in file.notes() if note_counts(note)]
     crash["cpu"] = part(read_cpu, file)
     crash["frames"] = [part(read_frames, file, stage) for stage in (3, 4)]
-    return crash
+    chains = part(read_async, file)
+    return crash | ({"async": chains} if chains is not None else {})
+
+
+def read_async(file):
+    found = read_stage(file, 9, ASYNC.size)
+    if found is None:
+        return None
+    words, chains = found[0][8:found[1]], []
+    require(found[1] >= 8 and ASYNC.get(found[0], "count") <= 16, "asynchronous callers")
+    words = words[:len(words) // 8 * 8]
+    for _ in range(ASYNC.get(found[0], "count")):
+        require(len(words) >= CHAIN.size, "asynchronous callers")
+        chain, words = CHAIN.pick(words, "pc frame count cut"), words[CHAIN.size:]
+        require(8 * chain["count"] <= len(words), "asynchronous callers")
+        callers = struct.unpack_from("<%dQ" % chain["count"], words)
+        words = words[8 * chain["count"]:]
+        chains.append([chain["frame"], chain["pc"], int(chain["cut"] == 1), *callers])
+    return {"async_omitted": ASYNC.get(found[0], "omitted"), "chains": chains}
 
 
 def is_memory(process, address):

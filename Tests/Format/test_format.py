@@ -355,8 +355,8 @@ class Parts(BothReaders):
             path = self.made(how)
             whole, clean = pathlib.Path(path).read_bytes(), python_reader(path)
             record, threads, stacks = (page.File(path).sections[kind] for kind in (4, 6, 7))
-            stages = {stage: record[0] + struct.unpack_from("<I", whole, record[0] + 24 * stage)[0] for stage in (5, 6, 7)}
-            regions = [(record[0] + 24 * 5, 72, ""), (stages[5], 160, "messages"), (stages[6], 32, ""), (stages[7], 600, "process"),
+            stages = {stage: record[0] + struct.unpack_from("<I", whole, record[0] + 24 * stage)[0] for stage in (5, 6, 7, 9)}
+            regions = [(stages[9], 300, "async" if how == "full" else ""), (record[0] + 24 * 5, 72, ""), (stages[5], 160, "messages"), (stages[6], 32, ""), (stages[7], 600, "process"),
                        (threads[0], 64, ""), (threads[0] + 64, 500, ""), (threads[0] + 64 + 1232, 1232, ""), (stacks[0], 300, "memory")]
             kinds = {"same": 0, "part": 0, "all": 0}
             for start, size, name in regions:
@@ -676,10 +676,10 @@ class Versions(BothReaders):
         clean, copy, (record, _) = self.both(path), bytearray(path.read_bytes()), page.File(path).sections[4]
         stage, done = page.STRUCTURES["stage"], record + 11008
         copy[done + 16:done + 24] = b"\1" * 8
-        for number, at, size, capacity in ((8, 11008, 24, 64), (9, 11008, 16, 16)):
+        for number, at, size, capacity in ((8, 11008, 24, 64), (10, 11008, 16, 16)):
             struct.pack_into("<4IQ", copy, record + stage.size * number, at, capacity, size, page.crc32c(copy[done:done + size]), 0x4547415453474c00 + number)
         pathlib.Path(self.state + "/copy").write_bytes(copy)
-        clean["crash"]["stages"] |= 1 << 9
+        clean["crash"]["stages"] |= 1 << 10
         self.assertEqual(self.both(self.state + "/copy"), clean)
 
 
@@ -842,6 +842,30 @@ class Later(BothReaders):
             file.write(b"\x15")
         walks = [thread and thread["walk"] for thread in self.both(path)["crash"]["threads"]["threads"]]
         self.assertEqual([walk and "functions" in walk for walk in walks[:2]], [False, True])
+
+    def test_async(self):
+        """Chains of asynchronous callers, and numbers out of bounds with a right checksum."""
+        path = self.made("async")
+        program, library = 0x555500000000, 0x7f0000100000
+        self.assertEqual(self.both(path)["crash"]["async"], {"async_omitted": 2, "chains": [
+            [1, program + 0x1010, 0, program + 0x2000, program + 0x2010, program + 0x2020], [70000, library + 0x1234, 1, program + 0x4000],
+            [4, program, 0, program + 0x6000, program + 0x6010]]})
+        self.assertNotIn("async", self.both(self.made("some"))["crash"])
+        whole, record = pathlib.Path(path).read_bytes(), page.File(path).sections[4][0]
+        entry = record + 24 * 9
+        block, _, size = struct.unpack_from("<3I", whole, entry)
+        block += record
+        for at, kind, value, is_right in (
+                (block, "<I", 17, False), (block, "<I", 2**32 - 1, False), (block, "<I", 4, False), (block, "<I", 2, True), (block, "<I", 0, True),
+                (block + 20, "<H", 4, False), (block + 20, "<H", 2**16 - 1, False), (entry + 8, "<I", size - 8, False), (entry + 8, "<I", size - 1, False),
+                (entry + 8, "<I", 7, False), (entry + 8, "<I", size + 8, True), (entry + 8, "<I", 3200, True)):
+            copy = bytearray(whole)
+            struct.pack_into(kind, copy, at, value)
+            now = struct.unpack_from("<I", copy, entry + 8)[0]
+            struct.pack_into("<I", copy, entry + 12, page.crc32c(copy[block:block + now]))
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            with self.subTest(at=at - block, value=value):
+                self.assertEqual(self.both(self.state + "/copy")["crash"]["async"] != "damaged", is_right)
 
     def test_system(self):
         said = self.both(self.made("system"))["system"]

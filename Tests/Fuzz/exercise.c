@@ -84,6 +84,21 @@ static void exercise_frames(lg_reader *reader, lg_stage stage)
     PROMISE(lg_reader_function(reader, 512, &function) != LG_OK);
 }
 
+static void exercise_async(lg_reader *reader)
+{
+    lg_async_chain chain;
+    uint64_t pc;
+    uint32_t count = 0, callers = 0;
+    for (; expected(lg_reader_async_chain(reader, count, &chain)) == LG_OK; count++) {
+        PROMISE(chain.truncated <= 1);
+        callers += chain.count;
+        for (uint32_t i = 0; i < chain.count; i += 1 + i / 8)
+            PROMISE(lg_reader_async_caller(reader, count, i, &pc) == LG_OK);
+        PROMISE(lg_reader_async_caller(reader, count, chain.count, &pc) == LG_ERR_NOT_FOUND);
+    }
+    PROMISE(count <= 16 && callers < 400 && lg_reader_async_caller(reader, count, 0, &pc) != LG_OK);
+}
+
 static void exercise_crash(lg_reader *reader)
 {
     lg_crash_info crash;
@@ -107,6 +122,7 @@ static void exercise_crash(lg_reader *reader)
         PROMISE(i < 16);
     exercise_frames(reader, LG_STAGE_FRAMES);
     exercise_frames(reader, LG_STAGE_DWARF);
+    exercise_async(reader);
     PROMISE(lg_reader_stack(reader, LG_STAGE_HEADER, &(lg_stack_info){ 0 }) == LG_ERR_ARGUMENT);
 }
 
@@ -419,6 +435,7 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     lg_register value;
     lg_stack_info stack;
     lg_function function;
+    lg_async_chain chain;
     lg_memory_info memory;
     lg_resource resource;
     lg_ledger_rung rung;
@@ -455,6 +472,8 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     PROMISE(lg_reader_thread_stack(NULL, 0, &stack) == LG_ERR_ARGUMENT && lg_reader_thread_stack(reader, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_thread_frame(NULL, 0, 0, &wide) == LG_ERR_ARGUMENT && lg_reader_thread_frame(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_function(NULL, 0, &function) == LG_ERR_ARGUMENT && lg_reader_function(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_async_chain(NULL, 0, &chain) == LG_ERR_ARGUMENT && lg_reader_async_chain(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_async_caller(NULL, 0, 0, &wide) == LG_ERR_ARGUMENT && lg_reader_async_caller(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_thread_function(NULL, 0, 0, &function) == LG_ERR_ARGUMENT && lg_reader_thread_function(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_snapshot_function(reader, LG_SNAPSHOT_HANG, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_memory(NULL, 0, &memory) == LG_ERR_ARGUMENT && lg_reader_memory(reader, 0, NULL) == LG_ERR_ARGUMENT);

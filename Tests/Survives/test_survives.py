@@ -68,7 +68,7 @@ ROWS = {
     "overflow of a stack": ("overflow", None, -SEGV),
     "a damaged heap, when libc notices": ("heap", None, -ABRT),
     "a crash, and the program's own handler then waits for ever": ("handler", None, -SEGV),
-    "a crash, and SIGKILL before its handlers are done": ("patient", kill_when(lambda run: (run.get("crash") or {}).get("stages") == WHOLE), -KILL),
+    "a crash, and SIGKILL before its handlers are done": ("patient", kill_when(lambda run: (run.get("crash") or {}).get("stages", 0) & WHOLE == WHOLE), -KILL),
     "a crash, after somebody cut the run file": ("cut", None, -SEGV),
     "a crash of a run for which there was little space": ("fault", None, -SEGV, 120000),
     "a crash before `lg_start()`": ("early", None, -SEGV),

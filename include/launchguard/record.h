@@ -22,7 +22,9 @@ typedef enum lg_stage {
     LG_STAGE_MESSAGES = 5,     /**< texts of libc, the Swift runtime or a C++ exception */
     LG_STAGE_THREADS = 6,      /**< the other threads */
     LG_STAGE_PROCESS = 7,      /**< memory map, resource figures, stack memory */
-    LG_STAGE_DONE = 8
+    LG_STAGE_DONE = 8,
+    /** chains of asynchronous callers; committed after LG_STAGE_DWARF, where one was found */
+    LG_STAGE_ASYNC = 9
 } lg_stage;
 
 /** X(identifier, value, "name", "what happened", "sentence"): kinds of crash. The kind follows from
@@ -138,6 +140,8 @@ typedef struct lg_crash_info {
     /** 1: the signal was sent to the process, and any thread may have got it: `tid` and the stack
      *  say nothing about the cause */
     uint32_t any_thread;
+    /** chains of asynchronous callers that found no room; see lg_reader_async_chain() */
+    uint32_t async_omitted;
 } lg_crash_info;
 
 /** Registers of the crashed thread. */
@@ -169,7 +173,9 @@ typedef struct lg_stack_info {
     /** frames of code without unwind tables, found by frame pointer in the middle of a DWARF
      *  walk */
     uint32_t assumed;
-    lg_stage method;          /**< LG_STAGE_FRAMES: by frame pointers; LG_STAGE_DWARF */
+    /** LG_STAGE_FRAMES: by frame pointers; LG_STAGE_DWARF; LG_STAGE_ASYNC: of LG_THREAD_TASK, and
+     *  each pc is looked up as it is */
+    lg_stage method;
     uint64_t signal_pc;       /**< where the kernel calls signal handlers; 0: not on this stack */
     char reason[64];
 } lg_stack_info;
@@ -183,6 +189,16 @@ typedef struct lg_function {
     uint32_t offset;          /**< bytes from the begin of the function to the instruction */
     uint32_t size;            /**< of the function, in bytes */
 } lg_function;
+
+/** Functions that wait for a function of the stack by Swift's `await`, and so are on no stack. The
+ *  handler finds them by memory alone: they are callers only if the function of the frame is
+ *  asynchronous, which its symbol tells. */
+typedef struct lg_async_chain {
+    uint64_t pc;              /**< of the frame, as in the DWARF walk */
+    uint32_t frame;           /**< its number in that walk, gap included; 0: the innermost */
+    uint32_t count;           /**< callers that the file holds */
+    uint32_t truncated;       /**< 1: there were more */
+} lg_async_chain;
 
 /** The walk that shows the stack of the crashed thread. The two walks disagree where the one by
  *  frame pointers has a caller that the DWARF walk does not have; that it leaves callers out is no
@@ -221,7 +237,10 @@ typedef enum lg_thread_how {
     /** the thread blocks every signal: only the kernel's data is there */
     LG_THREAD_MASKED = 2,
     /** the thread did not answer in time: only the kernel's data is there */
-    LG_THREAD_SILENT = 3
+    LG_THREAD_SILENT = 3,
+    /** no thread: a task of Swift that waits, of a job that thread `tid` began; its stack are the
+     *  functions that wait for each other */
+    LG_THREAD_TASK = 4
 } lg_thread_how;
 
 /** The other threads at the crash, counted. */
@@ -415,6 +434,26 @@ LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t ind
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_function(lg_reader *reader, uint32_t index, lg_function *ret_function);
+
+/** One chain of asynchronous callers of the crashed thread, from 0, in the order of their frames.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a brief record;
+ *          LG_ERR_INCOMPLETE: no chain was found; LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_ARGUMENT.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_async_chain(lg_reader *reader, uint32_t index, lg_async_chain *ret_chain);
+
+/** One caller of a chain, 0 ≤ index < count, the nearest first. Its pc is where it goes on once the
+ *  callee has ended, and is looked up as it is.
+ *
+ *  @return as lg_reader_async_chain(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_async_caller(lg_reader *reader, uint32_t chain, uint32_t index, uint64_t *ret_pc);
 
 /** One message, from 0: text of libc, the Swift runtime or a C++ exception.
  *

@@ -92,6 +92,21 @@ LG_API lg_status lg_heartbeat_pause(lg_session *session);
  */
 LG_API lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t milliseconds, uint64_t *ret_deadline);
 
+/** Say that a task of Swift does a job. If the task waits when the job is about to overrun, the
+ *  snapshot has the functions of the task that wait for each other, in the place of the stack of
+ *  the thread that began the job.
+ *
+ *  @param task  the current task of the calling thread, as in an UnsafeCurrentTask; lives until
+ *               lg_deadline_end().
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no such job, or the job has ended; LG_ERR_ARGUMENT: `task` does
+ *          not look like a task that runs: the runtime is another one; LG_ERR_UNPROTECTED;
+ *          LG_ERR_CLOSED; LG_ERR_FORKED.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_deadline_of_task(lg_session *session, uint64_t deadline, const void *task);
+
 /** End a job, in time or not, from any thread. A job that was marked leaves a breadcrumb with its
  *  length.
  *

@@ -169,10 +169,11 @@ struct lg__snapshot_wish {
     int32_t tid;       /* thread that matters; 0: none */
     const char *name;  /* of the thread, or of its job; "": none */
     uint64_t since_ns; /* CLOCK_MONOTONIC; identifies hang, job or shortage; not 0 */
+    uint64_t task;     /* address of the Swift task that does the job; 0: none */
 };
-/* Take the stacks of all threads, or for a deadline that of one thread. With LG_LEAVE_OUT_THREADS
- * only that of the thread that matters. Takes at most half a second, and ends when a crash
- * begins. */
+/* Take the stacks of all threads, or for a deadline that of one thread, or of a task that waits.
+ * With LG_LEAVE_OUT_THREADS only that of the thread that matters. Takes at most half a second, and
+ * ends when a crash begins. */
 void lg__snapshot_take(const struct lg__snapshot_wish *wish);
 /* The hang, the job or the shortage of a snapshot is over. On any thread. */
 void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns);

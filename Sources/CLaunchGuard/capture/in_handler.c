@@ -41,7 +41,7 @@ enum lg__in_handler lg__in_handler_of_context(const struct lg__crash *crash, con
     static uint64_t pcs[FRAMES]; /* the crash lock guards it */
     uint64_t registers[LG__REGISTERS_MAX];
     struct lg__frames_head head;
-    const struct lg__frames frames = { &head, pcs, FRAMES, 1, FRAMES };
+    const struct lg__frames frames = { &head, pcs, FRAMES, 1, FRAMES, NULL };
     struct lg__arch_fault fault;
     lg__arch_fault(ucontext, &fault);
     enum lg__in_handler place = lg__in_handler_by_stack(crash, fault.sp);

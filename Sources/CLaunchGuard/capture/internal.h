@@ -142,6 +142,9 @@ int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state);
 bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp, uint64_t *ret_pc);
 /* Walk the thread's stack, which stands still or may be wrong; commits the second part. */
 void lg__thread_walk(struct lg__thread *slot);
+/* A cleared slot becomes that of a task that waits. Commits both parts. false: the task does not
+ * wait, and nothing was committed. */
+bool lg__thread_walk_task(struct lg__thread *slot, uint64_t task);
 /* The walk of a thread's stack crashed: commit its frames so far. */
 void lg__thread_walk_crashed(struct lg__thread *slot);
 

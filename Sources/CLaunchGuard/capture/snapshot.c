@@ -68,6 +68,16 @@ static void walk_and_let_go(uint32_t place)
         atomic_store(&slot->walk, 0); /* the thread went on meanwhile */
 }
 
+/* The task waits, and its functions are in the first place. */
+static bool is_task_there(uint64_t task, uint32_t sequence)
+{
+    struct lg__thread *slot = slot_at(taking.first);
+    if (!task || !lg__question_take(LG__ASKER_WATCH, taking.first))
+        return false;
+    lg__thread_clear(slot, taking.tid, sequence);
+    return lg__watch_walk_task(slot, task);
+}
+
 static bool is_over(uint64_t until)
 {
     return lg__capture_busy() || lg__os_clock_ns(CLOCK_MONOTONIC) >= until;
@@ -158,7 +168,7 @@ void lg__snapshot_take(const struct lg__snapshot_wish *wish)
     begin_head(head, wish, now);
     lg__memory_forget(true);
     if (lg__question_begin(LG__ASKER_WATCH, head->sequence, until)) {
-        if (wish->tid) {
+        if (wish->tid && !is_task_there(wish->task, head->sequence)) {
             ask_thread(wish->tid);
             collect(alone ? until : now + FIRST_NS);
         }

@@ -127,8 +127,8 @@ static struct lg__frames frames_of(unsigned slot, unsigned stage)
     /* the pcs are after it, in both kinds of record */
     struct lg__frames_head *head = lg__run_stage(run(), slot, stage);
     if (slot)
-        return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__BRIEF_FRAMES_MAX, LG__BRIEF_FRAMES_LAST, FRAMES_LIMIT };
-    return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT };
+        return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__BRIEF_FRAMES_MAX, LG__BRIEF_FRAMES_LAST, FRAMES_LIMIT, NULL };
+    return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT, NULL };
 }
 
 typedef void (*walker)(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
@@ -137,11 +137,16 @@ static void walk_stage(unsigned slot, unsigned stage, const void *ucontext, walk
 {
     uint64_t registers[LG__REGISTERS_MAX];
     struct lg__frames frames = frames_of(slot, stage);
+    struct lg__async async = { .block = slot == 0 && stage == LG_STAGE_DWARF ? lg__run_stage(run(), slot, LG_STAGE_ASYNC) : NULL };
+    frames.async = async.block ? &async : NULL;
     lg__frames_begin(&frames);
     lg__arch_registers(ucontext, registers);
     walk(registers, wild_pc(slot), &frames);
     const size_t functions = stage == LG_STAGE_DWARF ? lg__unwind_dwarf_functions(&frames, LG__FRAMES_MAX + LG__FUNCTIONS_WORDS) : 0;
     lg__run_commit(run(), slot, stage, lg__frames_size(&frames) + functions);
+    const size_t chains = lg__async_size(&async);
+    if (chains)
+        lg__run_commit(run(), slot, LG_STAGE_ASYNC, chains);
 }
 
 void lg__stages_frames(const struct lg__crash *crash, const void *ucontext)
@@ -207,7 +212,7 @@ void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext)
     static struct lg__crash_frames other;
     const unsigned slot = lg__crash_slot_of(crash);
     const struct lg__frames first = frames_of(slot, LG_STAGE_DWARF);
-    const struct lg__frames second = { &other.head, other.pcs, LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT };
+    const struct lg__frames second = { &other.head, other.pcs, LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT, NULL };
     uint64_t registers[LG__REGISTERS_MAX];
     if (first.head->reason != LG__WALK_RECRASH)
         return;

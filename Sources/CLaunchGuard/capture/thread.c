@@ -130,7 +130,7 @@ bool lg__thread_describe(struct lg__thread *slot)
 
 static struct lg__frames frames_of(struct lg__thread *slot)
 {
-    return (struct lg__frames){ &slot->head, slot->pcs, LG__THREAD_FRAMES_MAX, LG__THREAD_FRAMES_LAST, FRAMES_LIMIT };
+    return (struct lg__frames){ &slot->head, slot->pcs, LG__THREAD_FRAMES_MAX, LG__THREAD_FRAMES_LAST, FRAMES_LIMIT, NULL };
 }
 
 static void commit_walk(struct lg__thread *slot)
@@ -167,6 +167,18 @@ void lg__thread_walk(struct lg__thread *slot)
         }
     }
     commit_walk(slot);
+}
+
+bool lg__thread_walk_task(struct lg__thread *slot, uint64_t task)
+{
+    const struct lg__frames frames = frames_of(slot);
+    if (!lg__async_walk_task(task, &frames))
+        return false;
+    slot->how = LG_THREAD_TASK;
+    slot->method = LG_STAGE_ASYNC;
+    commit(slot);
+    commit_walk(slot);
+    return true;
 }
 
 void lg__thread_walk_crashed(struct lg__thread *slot)

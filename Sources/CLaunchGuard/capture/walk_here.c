@@ -72,7 +72,7 @@ __attribute__((noinline)) uint32_t lg__capture_walk(const void *ucontext, uint64
 {
     const uint64_t blocked = lg__os_signals_blocked();
     struct lg__frames_head head;
-    const struct lg__frames frames = { &head, ret_frames, most, 1, most };
+    const struct lg__frames frames = { &head, ret_frames, most, 1, most, NULL };
     /* Only a guard in a first chance walks inside the handler. */
     if (lg__memory_walker != LG__WALKER_CRASH || (!ucontext && lg__crash_entered) || !lg__fixed_unforked() || !faults_come_back(blocked))
         return 0;

@@ -152,6 +152,8 @@ void lg__reader_crashes(const lg_reader *reader, struct lg__reader_crashes *ret_
 void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_outcome, uint32_t *ret_within);
 /* The messages, checked. */
 lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages);
+/* The chains of asynchronous callers, checked. */
+lg_status lg__reader_async(const lg_reader *reader, struct lg__crash_async *ret_async);
 /* The part of the process's block before the map, checked. The first `size` bytes of the map go to
  * `map`. */
 lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size);

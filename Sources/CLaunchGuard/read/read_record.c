@@ -63,6 +63,9 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
         crash.skipped = done.skipped;
     if (lg__reader_process(reader, &process, NULL, 0) == LG_OK)
         crash.stacks_cut = process.stacks_cut;
+    struct lg__crash_async async;
+    if (lg__reader_async(reader, &async) == LG_OK)
+        crash.async_omitted = async.omitted;
     uint32_t outcome;
     lg__reader_outcome(reader, reader->place, &outcome, &crash.within);
     crash.handled = outcome == LG__OUTCOME_HANDLED;

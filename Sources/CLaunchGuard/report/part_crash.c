@@ -10,8 +10,8 @@
 
 #define OF lg_crash_info
 
-static const char *const stages[] = { NULL, "header", "context", "frames", "dwarf", "messages", "threads", "process", "done" };
-const struct lg__names lg__names_stage = { "crash-stage", LG__SENTENCE("A part of the record, in the order in which they are committed."), stages, sizeof stages / sizeof stages[0], "" };
+static const char *const stages[] = { NULL, "header", "context", "frames", "dwarf", "messages", "threads", "process", "done", "async" };
+const struct lg__names lg__names_stage = { "crash-stage", LG__SENTENCE("A part of the record, in the order in which they are committed; async comes after dwarf."), stages, sizeof stages / sizeof stages[0], "" };
 
 static void code_name(struct lg__report *report, const void *of)
 {
@@ -155,6 +155,67 @@ static void disagreement(struct lg__report *report, const void *of)
     (void)of;
     if (lg_reader_stack_choice(report->reader, &choice) == LG_OK && choice.disagree && choice.reason[0])
         lg__json_string(&report->json, choice.reason);
+}
+
+/* ---- asynchronous callers ---- */
+
+struct async {
+    lg_async_chain chain;
+    uint32_t index;
+    bool is_exact; /* the frame is where the fault was */
+};
+
+#define OF struct async
+
+static void async_frame(struct lg__report *report, const void *of)
+{
+    const struct async *async = of;
+    lg__report_frame(report, async->chain.pc, async->is_exact);
+}
+
+static void async_callers(struct lg__report *report, const void *of)
+{
+    const struct async *async = of;
+    struct lg__json_list list = lg__json_list(&report->json);
+    uint64_t pc;
+    lg__json_list_begin(&report->json, &list);
+    for (uint32_t i = 0; report->frames_left && lg_reader_async_caller(report->reader, async->index, i, &pc) == LG_OK; i++) {
+        report->frames_left--;
+        lg__json_item(&report->json, &list);
+        lg__report_frame(report, pc, true);
+    }
+    lg__json_list_end(&report->json, &list);
+}
+
+static const struct lg__field async_fields[] = {
+    VALUE("frame", async_frame, "frame", "", "The frame that the chain belongs to."),
+    FIELD(NUMBER, "number", chain.frame, "", "Its number in the walk by unwind tables; 0: the innermost."),
+    VALUE("callers", async_callers, "[frame]", "", "The nearest caller first; the address is where it goes on once the callee has ended."),
+    FIELD(BOOL, "isTruncated", chain.truncated, "", "Whether there were more callers than the record had room for."),
+    ADDED("isAsync", "boolean",
+          "Whether the function of the frame is asynchronous, by its symbol; left out: not known."),
+    LAST,
+};
+const struct lg__shape lg__shape_async = { "async-chain",
+                                           LG__SENTENCE("Functions that wait for that of a frame by Swift's await, if that is asynchronous."),
+                                           async_fields };
+
+#undef OF
+
+static lg_status read_async(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
+{
+    struct async *async = ret_item;
+    const lg_status status = lg_reader_async_chain(report->reader, index, &async->chain);
+    async->index = index;
+    async->is_exact = async->chain.frame == 0 && !lg__report_is_past_breakpoint(report->reader, of);
+    return status == LG_ERR_INCOMPLETE ? LG_ERR_NOT_FOUND : status;
+}
+
+static void async_chains(struct lg__report *report, const void *of)
+{
+    static const struct lg__items items = { &lg__shape_async, "asynchronous callers", false, read_async };
+    struct async async = { .index = 0 };
+    lg__items_write(report, &items, of, UINT32_MAX, &async);
 }
 
 /* ---- messages ---- */
@@ -312,6 +373,8 @@ static const struct lg__field crash_fields[] = {
            "Where the two walks have different callers: why one of them is shown; left out: they agree."),
     MAY_BE("dwarfStack", dwarf_stack, "stack", "", "The walk by unwind tables."),
     ADDED("storedStack", "stack", "The handler's walk by unwind tables, where dwarfStack is one that the tool made again."),
+    MAY_BE("asyncChains", async_chains, "[async-chain]", "", "Chains of what may be asynchronous callers."),
+    FIELD(NUMBER_IF, "asyncChainsOmitted", async_omitted, "", "Chains that found no room in the record."),
     MAY_BE("possibleFrames", surrounding_lg__report_possible_frames, "[frame]", "",
            "Words of the stack memory that point into code, where no walk came to its end, or frames were assumed: each may be the return "
            "address of a caller, or of a call that is long over."),

@@ -82,20 +82,21 @@ void lg__report_frame(struct lg__report *report, uint64_t pc, bool exact)
 
 #define OF struct lg__walk
 
-static const char *const methods[] = { [LG_STAGE_FRAMES] = "frame-pointers", [LG_STAGE_DWARF] = "dwarf" };
-const struct lg__names lg__names_method = { "stack-method", LG__SENTENCE("How a stack was walked."), methods, LG_STAGE_DWARF + 1, "unknown" };
+static const char *const methods[] = { [LG_STAGE_FRAMES] = "frame-pointers", [LG_STAGE_DWARF] = "dwarf", [LG_STAGE_ASYNC] = "async" };
+const struct lg__names lg__names_method = { "stack-method", LG__SENTENCE("How a stack was walked; async: the functions of a task that waits."), methods, LG_STAGE_ASYNC + 1, "unknown" };
 
 bool lg__report_is_signal(const lg_stack_info *stack, uint64_t pc)
 {
     return stack->signal_pc && pc == stack->signal_pc;
 }
 
-/* A frame that made no call: the innermost, or the next after a signal's. */
+/* A frame that made no call: the innermost, the next after a signal's, or a function that will go
+ * on. */
 static bool was_interrupted(struct lg__report *report, const struct lg__walk *walk, uint32_t index)
 {
     uint64_t inner;
-    if (index == 0)
-        return walk->is_top_exact;
+    if (index == 0 || walk->info.method == LG_STAGE_ASYNC)
+        return walk->is_top_exact || walk->info.method == LG_STAGE_ASYNC;
     const bool is_after_gap = index == walk->info.first && walk->info.total > walk->info.stored;
     return walk->info.signal_pc && !is_after_gap && walk->pc(report, walk->of, index - 1, &inner) == LG_OK && lg__report_is_signal(&walk->info, inner);
 }

@@ -84,8 +84,9 @@ static void stack(struct lg__report *report, const void *of)
         lg__report_stack(report, &walk);
 }
 
-static const char *const hows[] = { [LG_THREAD_CAPTURED] = "captured", [LG_THREAD_MASKED] = "masked", [LG_THREAD_SILENT] = "silent" };
-const struct lg__names lg__names_how = { "thread-state-how", LG__SENTENCE("How the state of a thread was taken: by itself; or only the kernel's data, since it blocked every signal, or did not answer in time."), hows, LG_THREAD_SILENT + 1, NULL };
+static const char *const hows[] = { [LG_THREAD_CAPTURED] = "captured", [LG_THREAD_MASKED] = "masked", [LG_THREAD_SILENT] = "silent",
+                                    [LG_THREAD_TASK] = "task" };
+const struct lg__names lg__names_how = { "thread-state-how", LG__SENTENCE("How the state of a thread was taken: by itself; or only the kernel's data, since it blocked every signal, or did not answer in time; task: a task of Swift that waits, which the thread began."), hows, LG_THREAD_TASK + 1, NULL };
 
 #define OF struct thread
 
@@ -93,7 +94,7 @@ static const struct lg__field thread_fields[] = {
     FIELD(SIGNED, "threadID", info.tid, "", "The thread."),
     FIELD(TEXT_IF, "name", info.name, "", "Its name."),
     NAMED("how", info.how, &lg__names_how,
-          "How its state was taken: by itself, or only the kernel's data, since it blocked every signal or did not answer in time."),
+          "How its state was taken: by itself, or only the kernel's data, since it blocked every signal or did not answer in time; or of a task."),
     MAY_BE("state", state, "string", "", "Letter of proc(5), for example S."),
     MAY_BE("blockedSignals", blocked, "[signal]", "", "Its signal mask."),
     FIELD(ADDRESS_IF, "programCounter", info.pc, "", "Where it was."),

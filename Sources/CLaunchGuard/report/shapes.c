@@ -3,7 +3,7 @@
 
 #define SHAPES(X)                                                                                                       \
     X(run) X(identity) X(run_termination) X(run_announcement) X(run_witness) X(run_kills) X(run_cpu) X(run_pressure)    \
-    X(run_note) X(system) X(verdict) X(context) X(module) X(crash) X(message) X(register) X(stack) X(frame) X(thread)   \
+    X(run_note) X(system) X(verdict) X(context) X(module) X(crash) X(message) X(register) X(stack) X(frame) X(async) X(thread)  \
     X(thread_counts) X(note) X(resource) X(bytes) X(stretch) X(map) X(mapping) X(annotation) X(log) X(breadcrumb)       \
     X(field) X(heartbeat) X(deadline) X(snapshot) X(guards) X(site) X(stderr) X(signal) X(problem) X(ledger)            \
     X(start_faults) X(ledger_context) X(rung) X(suspect) X(entry) X(events)                              \

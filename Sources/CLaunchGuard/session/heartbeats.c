@@ -261,7 +261,7 @@ static void snapshot_hang(struct lg_session *session, unsigned who, int32_t tid,
     _Atomic uint64_t *hangs = session->host.hangs;
     if (pictured.since_ns && atomic_load(&hangs[pictured.who]) == pictured.since_ns)
         return;
-    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_HANG, tid, name, since_ns };
+    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_HANG, tid, name, since_ns, 0 };
     pictured.who = who;
     pictured.since_ns = since_ns;
     lg__snapshot_take(&wish);

@@ -7,6 +7,7 @@
 #include "launchguard/watch.h"
 #include "os/os.h"
 #include "session/session.h"
+#include "walk/walk.h"
 
 /* The part of the time that has passed when a job is about to overrun. */
 #define NEAR_TENTHS 9u
@@ -21,6 +22,7 @@ static struct job {
     _Atomic uint64_t due_ns;
     _Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC */
     _Atomic int32_t tid;
+    _Atomic uint64_t task; /* Swift task that does the job; 0: none */
     _Atomic uint64_t near_ns; /* CLOCK_MONOTONIC when that was found; 0: it was not */
 } jobs[LG__DEADLINES];
 
@@ -77,6 +79,7 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     atomic_store_explicit(&job->due_ns, lg__os_clock_ns(CLOCK_BOOTTIME) + near, memory_order_relaxed);
     atomic_store_explicit(&job->begun_ns, now, memory_order_relaxed);
     atomic_store_explicit(&job->tid, self, memory_order_relaxed);
+    atomic_store_explicit(&job->task, 0, memory_order_relaxed);
     atomic_store(&job->near_ns, 0);
     copy_name(copy->name, name);
     atomic_store(&copy->begun_ns, now);
@@ -87,6 +90,25 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     atomic_store(&job->number, number);
     lg__wake_at(&session->host, now + near);
     *ret_deadline = number;
+    return LG_OK;
+}
+
+lg_status lg_deadline_of_task(lg_session *session, uint64_t deadline, const void *task)
+{
+    const uint64_t at = (uint64_t)(uintptr_t)task;
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status;
+    if (session->host.simulated)
+        return deadline == UINT64_MAX ? LG_OK : LG_ERR_NOT_FOUND;
+    struct job *job = &jobs[deadline % LG__DEADLINES];
+    if (deadline <= TAKEN || atomic_load(&job->number) != deadline)
+        return LG_ERR_NOT_FOUND;
+    if (lg__async_task(at, lg__memory_copy) != LG__ASYNC_TASK_RUNS)
+        return LG_ERR_ARGUMENT;
+    atomic_store(&job->task, at);
     return LG_OK;
 }
 
@@ -141,7 +163,7 @@ static void report_near_deadline(struct lg_session *session, struct job *job, ui
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), begun_ns = atomic_load(&job->begun_ns);
     char name[LG__NAME_BYTES];
     job_name(session, job, name);
-    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_DEADLINE, atomic_load(&job->tid), name, begun_ns };
+    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_DEADLINE, atomic_load(&job->tid), name, begun_ns, atomic_load(&job->task) };
     uint32_t limit_ms = atomic_load(&copy->limit_ms);
     atomic_store(&copy->near_ns, now);
     atomic_store(&job->near_ns, now);

@@ -68,7 +68,7 @@ uint64_t lg__memory_watch_look(struct lg_session *session)
     (void)session;
     if (atomic_load(&watched.stacks) != STACKS_WANTED)
         return LG__NEVER;
-    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_MEMORY, 0, "", atomic_load(&watched.short_ns) };
+    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_MEMORY, 0, "", atomic_load(&watched.short_ns), 0 };
     lg__snapshot_take(&wish);
     atomic_store(&watched.stacks, STACKS_TAKEN);
     lg__os_futex_wake((const uint32_t *)&watched.stacks);

@@ -258,6 +258,30 @@ struct lg__crash_done { /* stage 8 */
 };
 static_assert(sizeof(struct lg__crash_done) == 16, "FORMAT.md, record");
 
+/* A frame whose word below the frame pointer leads to a chain that could be one of the Swift
+ * runtime's AsyncContexts. Whether the frame's function is asynchronous, so that it is one, only
+ * symbols tell. */
+struct lg__async_chain { /* followed by the callers' addresses, `count` words */
+    uint64_t pc;    /* of the frame, as in its walk */
+    uint32_t frame; /* its number in the walk by unwind tables; 0: the innermost */
+    uint16_t count;
+    uint16_t cut;   /* 1: there was more */
+};
+static_assert(sizeof(struct lg__async_chain) == 16, "FORMAT.md, record");
+
+#define LG__ASYNC_CHAINS_MAX 16
+#define LG__ASYNC_CALLERS_MAX 192
+#define LG__ASYNC_WORDS 399
+
+/* Stage 9, committed where a chain was found; the committed size ends with the last chain. */
+struct lg__crash_async {
+    uint32_t count;   /* chains */
+    uint32_t omitted; /* those that found no room */
+    uint64_t words[LG__ASYNC_WORDS];
+};
+static_assert(offsetof(struct lg__crash_async, words) == 8, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_async) == 3200, "FORMAT.md, record");
+
 /* ---- Run file: brief records, of crashes while an earlier one was with its handler ---- */
 
 #define LG__BRIEFS 4

@@ -31,6 +31,7 @@ static const struct block {
     { LG_STAGE_DONE, 11008, sizeof(struct lg__crash_done) },
     { LG_STAGE_THREADS, 11072, sizeof(struct lg__crash_threads) },
     { LG_STAGE_MESSAGES, 11136, sizeof(struct lg__crash_messages) },
+    { LG_STAGE_ASYNC, 17280, sizeof(struct lg__crash_async) },
     { LG_STAGE_PROCESS, RECORD_WITHOUT_PROCESS, sizeof(struct lg__crash_process) },
 };
 #define BLOCK_COUNT (sizeof blocks / sizeof blocks[0])

@@ -232,16 +232,26 @@ static const struct lg__module_range *keep_found(struct work *work, const struct
     return place;
 }
 
+static bool is_settled(const struct work *work)
+{
+    return work->settled == lg__memory_age[lg__memory_walker] && work->in_use;
+}
+
+static const struct lg__module_range *listed(const struct work *work, uint64_t address)
+{
+    if (!is_settled(work))
+        return lg__modules_search(lg__modules_published(), address);
+    const struct lg__module_range *module = among_found(work, address);
+    return module ? module : lg__modules_search(work->in_use, address);
+}
+
 const struct lg__module_range *lg__loader_find(uint64_t address)
 {
     struct work *work = &works[lg__memory_walker];
     struct lg__module_range made;
-    if (work->settled != lg__memory_age[lg__memory_walker] || !work->in_use)
-        return lg__modules_search(lg__modules_published(), address);
-    const struct lg__module_range *module = among_found(work, address);
-    if (module)
+    const struct lg__module_range *module = listed(work, address);
+    if (!is_settled(work) || among_found(work, address))
         return module;
-    module = lg__modules_search(work->in_use, address);
     if (!module && lg__mapped_describe(address, &made)) {
         module = &made;
         work->unwritten = true;
@@ -257,16 +267,24 @@ void lg__loader_write(bool urgent)
     work->unwritten = work->found_more = false;
 }
 
+static bool is_code_of(const struct lg__module_range *module, uint64_t address)
+{
+    return module && address >= module->code_start && address < module->code_end;
+}
+
 bool lg__loader_has_code(uint64_t address)
 {
-    const struct lg__module_range *module = address ? lg__loader_find(address) : NULL;
-    return module && address >= module->code_start && address < module->code_end;
+    return address && is_code_of(lg__loader_find(address), address);
+}
+
+bool lg__loader_lists_code(uint64_t address)
+{
+    return is_code_of(listed(&works[lg__memory_walker], address), address);
 }
 
 const struct lg__module_range *lg__loader_module(uint32_t index)
 {
     const struct work *work = &works[lg__memory_walker];
-    const bool is_settled = work->settled == lg__memory_age[lg__memory_walker] && work->in_use;
-    const struct lg__modules *table = is_settled ? work->in_use : lg__modules_published();
+    const struct lg__modules *table = is_settled(work) ? work->in_use : lg__modules_published();
     return table && index < table->count ? &table->modules[index] : NULL;
 }

@@ -209,6 +209,8 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
     for (uint32_t count = 0; count < frames->limit; count++) {
         uint64_t pc = registers[lg__arch_pc], sp = registers[lg__arch_sp], code;
         lg__frames_add(frames, pc);
+        if (frames->async)
+            lg__async_look(frames->async, pc, count, registers[lg__arch_fp]);
         bool nowhere = interrupted && (wild || !lg__memory_word(pc, &code));
         bool signal_frame = false;
         wild = false;

@@ -63,6 +63,7 @@ struct lg__frames {
     uint32_t capacity; /* of pcs */
     uint32_t last;     /* of them kept for the outermost frames of a deeper stack */
     uint32_t limit;    /* a walk ends after this number of frames */
+    struct lg__async *async; /* for the chains that a walk by unwind tables finds; NULL: none */
 };
 
 /* Empty it, before a walk. */
@@ -75,6 +76,30 @@ void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason);
 void lg__frames_cut(const struct lg__frames *frames, uint32_t from, enum lg__walk reason);
 /* Bytes that head and stored pcs take when they lie one after the other. */
 size_t lg__frames_size(const struct lg__frames *frames);
+
+/* ---- async.c: callers that wait by Swift's `await`, and have no frame ---- */
+
+/* The chains of a walk. Zeros, but the block, before the walk. */
+struct lg__async {
+    struct lg__crash_async *block; /* written from the first chain on */
+    uint32_t count, omitted;       /* chains */
+    uint32_t used;                 /* words of the block */
+    uint32_t last;                 /* first word of the newest chain */
+    uint64_t fp;                   /* frame pointer that led to it */
+    uint32_t followed;             /* contexts */
+};
+/* Look for the chain of one frame. */
+void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp);
+/* Bytes of the block; 0: there is no chain. */
+size_t lg__async_size(const struct lg__async *async);
+
+/* What a task of Swift does, as far as its memory tells. */
+enum lg__async_task { LG__ASYNC_NO_TASK, LG__ASYNC_TASK_RUNS, LG__ASYNC_TASK_WAITS };
+/* `read`: as for a module's image. */
+enum lg__async_task lg__async_task(uint64_t task, size_t (*read)(void *to, uint64_t from, size_t size));
+/* The functions of a task that wait for each other, the innermost first. false: the task does not
+ * wait, or went on meanwhile. */
+bool lg__async_walk_task(uint64_t task, const struct lg__frames *frames);
 
 /* ---- caller.c ---- */
 
@@ -222,6 +247,9 @@ void lg__loader_write(bool urgent);
 const struct lg__module_range *lg__loader_find(uint64_t address);
 /* Whether an address is in the code of a module. In the handler. */
 bool lg__loader_has_code(uint64_t address);
+/* The same by the lists alone, for words that are seldom an address: a look at the kernel's map
+ * costs much, and there are few. */
+bool lg__loader_lists_code(uint64_t address);
 /* The modules of that table by index; NULL after the last. In the handler. */
 const struct lg__module_range *lg__loader_module(uint32_t index);
 

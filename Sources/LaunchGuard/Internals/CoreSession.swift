@@ -100,6 +100,16 @@ struct CoreSession: @unchecked Sendable {
         return deadline
     }
 
+    /// The job is done by the task that runs.
+    func takesTask(_ deadline: UInt64) {
+        guard deadline != 0 else { return }
+        unsafe withUnsafeCurrentTask { task in
+            // One word: the address of the task.
+            guard let task = unsafe task, unsafe MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<UnsafeRawPointer>.size else { return }
+            _ = unsafe lg_deadline_of_task(pointer, deadline, unsafeBitCast(task, to: UnsafeRawPointer.self))
+        }
+    }
+
     func endDeadline(_ deadline: UInt64) {
         if deadline != 0 { _ = unsafe lg_deadline_end(pointer, deadline) }
     }

@@ -20,6 +20,7 @@ extension Crash {
         page.warnings([stack.words(against: storedStack)].compactMap(\.self).map(\.capitalizedFirst))
         if let stackDisagreement { page.warnings(["The two walks disagree: \(stackDisagreement)"]) }
         stack.write(to: &page, own)
+        writeAsyncCallers(of: stack, to: &page, own)
         guard let possibleFrames, !possibleFrames.isEmpty else { return }
         page.folded("\(UInt64(possibleFrames.count).counting("possible frame", "possible frames")) (stack scan)") {
             $0.warnings(["Words of its stack that point into code; some may be callers, others are left over"])
@@ -27,6 +28,21 @@ extension Crash {
                 for frame in possibleFrames { frame.write(to: &page, mark: "?", own) }
             }
         }
+    }
+
+    private func writeAsyncCallers(of stack: Stack, to page: inout HTMLWriter, _ own: OwnCode) {
+        let pieces = asyncPieces(of: stack)
+        if !pieces.isEmpty {
+            page.element("ol", ["class": "frames"]) {
+                for piece in pieces {
+                    switch piece {
+                    case .frame(let frame, let number): frame.write(to: &$0, mark: "#\(number) [async]", own)
+                    case .gap(let words): $0.element("li", ["class": "gap"], "… \(words) …")
+                    }
+                }
+            }
+        }
+        if let asyncLoss { page.warnings([asyncLoss]) }
     }
 
     /// The other threads, those with the same stack as one. `crashed`: the thread at whose crash
@@ -113,24 +129,26 @@ extension Stack {
                     others.append((frame, number))
                     continue
                 }
-                Self.write(others, to: &$0, own)
+                write(others, to: &$0, own)
                 others = []
                 switch piece {
-                case .frame(let frame, let number): frame.write(to: &$0, mark: "#\(number)", own)
+                case .frame(let frame, let number): frame.write(to: &$0, mark: mark(number), own)
                 case .gap(let words): $0.element("li", ["class": "gap"], "… \(words) …")
                 }
             }
-            Self.write(others, to: &$0, own)
+            write(others, to: &$0, own)
         }
         if let endText { page.warnings([endText.capitalizedFirst]) }
     }
 
+    private func mark(_ number: UInt64) -> String { "#\(number)" + (method == .async ? " [async]" : "") }
+
     /// Frames in a row that are not the program's own.
-    private static func write(_ others: [(frame: Frame, number: UInt64)], to page: inout HTMLWriter, _ own: OwnCode) {
+    private func write(_ others: [(frame: Frame, number: UInt64)], to page: inout HTMLWriter, _ own: OwnCode) {
         func write(to page: inout HTMLWriter) {
-            for (frame, number) in others { frame.write(to: &page, mark: "#\(number)", own) }
+            for (frame, number) in others { frame.write(to: &page, mark: mark(number), own) }
         }
-        guard others.count > mostUnfolded else { return write(to: &page) }
+        guard others.count > Self.mostUnfolded else { return write(to: &page) }
         var modules: [String] = []
         for case let module? in others.map(\.frame.module?.lastPathPart) where !modules.contains(module) { modules.append(module) }
         let title = UInt64(others.count).counting("frame", "frames") + (modules.isEmpty ? "" : " of \(modules.joined(separator: ", "))")

@@ -73,7 +73,7 @@ extension SwiftCrashLog.Thread {
         name = crash.threadName
         crashed = true
         registers = Self.named(crash.registers)
-        frames = SwiftCrashLog.Frame.all(of: crash.stack, images)
+        frames = SwiftCrashLog.Frame.all(of: crash.stack, images) + crash.asyncCallers.flatMap { SwiftCrashLog.Frame.all(of: $0, images) }
     }
 
     init(_ state: ThreadState, _ images: SwiftCrashLog.Images) {
@@ -99,10 +99,14 @@ extension SwiftCrashLog.Frame {
         var frames: [Self] = []
         for (index, frame) in stack.frames.enumerated() {
             if index == stack.innermost, stack.omitted > 0 { frames.append(Self(kind: "omittedFrames", count: stack.omitted)) }
-            frames += all(of: frame, index == 0 ? "programCounter" : "returnAddress", images)
+            frames += all(of: frame, stack.method == .async ? "asyncResumePoint" : index == 0 ? "programCounter" : "returnAddress", images)
         }
         if stack.isTruncated { frames.append(Self(kind: "truncated")) }
         return frames
+    }
+
+    static func all(of chain: AsyncChain, _ images: SwiftCrashLog.Images) -> [Self] {
+        chain.callers.flatMap { all(of: $0, "asyncResumePoint", images) } + (chain.isTruncated ? [Self(kind: "truncated")] : [])
     }
 
     /// One for each function at the address, the innermost first.

@@ -38,7 +38,7 @@ public struct SwiftCrashLog: Encodable, Sendable {
 
     /// A function, inlined ones too, or what stands for frames that are not there.
     public struct Frame: Encodable, Sendable {
-        /// "programCounter", "returnAddress", "omittedFrames" or "truncated".
+        /// "programCounter", "returnAddress", "asyncResumePoint", "omittedFrames" or "truncated".
         public var kind: String
         public var address: Address?
         /// Number of omitted frames.

@@ -21,6 +21,7 @@ extension Crash {
         if let words = stack.words(against: storedStack) { writer.line("  " + words, .yellow) }
         if let stackDisagreement { writer.line("  the two walks disagree: \(stackDisagreement)", .yellow) }
         stack.write(to: &writer)
+        writeAsyncCallers(of: stack, to: &writer)
         guard let possibleFrames, !possibleFrames.isEmpty else { return }
         writer.endLine()
         let what = "words of its stack that point into code; some may be callers, others are left over"
@@ -57,7 +58,7 @@ extension Crash {
     func explanation(of stack: Stack) -> String {
         let count = stack.summary
         switch (stack.method, dwarfStack) {
-        case (.dwarf, _), (.unknown, _):
+        case (.dwarf, _), (.async, _), (.unknown, _):
             return count
         case (.framePointers, let dwarf?):
             return "\(count): DWARF unwinding ended after \(dwarf.total) (\(dwarf.reason ?? "no reason is stored"))"

@@ -8,13 +8,16 @@ extension Stack {
                 for line in frame.descriptions {
                     writer.add(indent)
                     writer.add("#\(number)", width: String(total).count + 3)
-                    writer.line("\(frame.address) \(line)")
+                    writer.line("\(mark)\(frame.address) \(line)")
                 }
             case .gap(let words): writer.line(indent + "    … \(words) …", .dim)
             }
         }
         if let endText { writer.line(indent + "    \(endText)", .yellow) }
     }
+
+    /// Before the address of a frame that is on no stack.
+    private var mark: String { method == .async ? "[async] " : "" }
 
     /// A line of a stack: a frame with its number, or what stands for frames that are not shown.
     enum Piece {

@@ -109,6 +109,7 @@ extension ThreadState {
         case .captured: stack == nil ? ["its stack was not walked"] : []
         case .masked: ["it blocks every signal" + (stack == nil ? ": its registers and its stack are not known" : ": its registers are not known")]
         case .silent: ["it did not answer in time" + (stack == nil ? ": its registers and its stack are not known" : "")]
+        case .task: ["its task waits, and no thread runs it: these functions wait for each other"]
         default: ["it was captured in a way that this version does not know (\(how.rawValue))"]
         }
     }
@@ -144,6 +145,7 @@ extension Stack.Method {
     var words: String {
         switch self {
         case .dwarf: "DWARF unwinding"
+        case .async: "the contexts of its task"
         case .framePointers: "frame pointers"
         case .unknown: "a method that this version does not know"
         }

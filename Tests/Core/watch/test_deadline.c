@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,6 +112,104 @@ static void test_killed(void **state)
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     lg_reader_close(reader);
     assert_true(said("job \"upload\" of thread "));
+}
+
+/* ---- a job that a task of Swift does ---- */
+
+/* As the runtime has them. */
+static struct {
+    struct context {
+        const void *parent, *resume_parent;
+    } contexts[3] __attribute__((aligned(16)));
+    struct task {
+        uint64_t words[4];
+        uint32_t flags, id;
+        uint64_t others[2];
+        const void *resume, *context;
+        uint64_t private[3], status;
+        uint64_t rest[8];
+    } task __attribute__((aligned(16)));
+} fake;
+
+enum task_now { WAITS, WAITS_IN_RUNTIME, RUNS, LOOPS, NOWHERE, NO_TASK, UNKNOWN_BITS, IS_GONE, TASKS };
+
+static void no_code(void) {}
+
+/* Begins as a task that runs must. */
+static void make_task(void)
+{
+    fake.contexts[0] = (struct context){ &fake.contexts[1], (const void *)job_now };
+    fake.contexts[1] = (struct context){ &fake.contexts[2], (const void *)upload };
+    fake.contexts[2] = (struct context){ NULL, (const void *)no_code };
+    fake.task = (struct task){ .words = { 1, 3 }, .flags = 0x2001500, .id = 7, .resume = (const void *)work_here, .context = &fake.contexts[0], .status = 0x815 };
+}
+
+static void change_task(enum task_now now)
+{
+    fake.task.status = now == RUNS ? 0x815 : now == UNKNOWN_BITS ? 0x100004015 : 0x4015;
+    if (now == WAITS_IN_RUNTIME)
+        fake.contexts[0].resume_parent = fake.task.resume;
+    if (now == LOOPS)
+        fake.contexts[2].parent = &fake.contexts[0];
+    if (now == NOWHERE)
+        fake.contexts[1].resume_parent = &fake;
+    if (now == NO_TASK)
+        fake.task.flags |= 1;
+}
+
+static void body_task(void *argument)
+{
+    const enum task_now now = (enum task_now)(intptr_t)argument;
+    uint64_t deadline;
+    session = start_session();
+    make_task();
+    struct task *task = &fake.task;
+    if (now == IS_GONE) {
+        task = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        *task = fake.task;
+    }
+    lg_deadline_begin(session, "upload", LIMIT_OF_JOB_MS, &deadline);
+    if (lg_deadline_of_task(session, deadline, task) != LG_OK || lg_deadline_of_task(session, deadline + 1, task) != LG_ERR_NOT_FOUND ||
+        lg_deadline_of_task(session, 0, task) != LG_ERR_NOT_FOUND || lg_deadline_of_task(NULL, deadline, task) != LG_ERR_ARGUMENT)
+        _exit(96);
+    change_task(now);
+    if (now != RUNS && lg_deadline_of_task(session, deadline, &fake.task) != LG_ERR_ARGUMENT)
+        _exit(97);
+    if (now == IS_GONE)
+        munmap(task, 4096);
+    wait_until(said("is about to overrun"));
+    raise(SIGKILL);
+}
+
+static void test_task(void **state)
+{
+    (void)state;
+    for (enum task_now now = WAITS; now < TASKS; now++) {
+        const void *const functions[] = { (const void *)work_here, (const void *)job_now, (const void *)upload, (const void *)no_code };
+        const uint32_t count = now == WAITS ? 4 : 3;
+        lg_snapshot_info snapshot;
+        lg_thread_info thread;
+        lg_stack_info stack;
+        uint64_t pc;
+        state_make();
+        expect_signal(body_task, (void *)(intptr_t)now, SIGKILL);
+        assert_true(newest_snapshot(LG_SNAPSHOT_DEADLINE, &snapshot));
+        lg_reader *reader = newest_run();
+        assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+        assert_int_equal(lg_reader_snapshot_thread(reader, LG_SNAPSHOT_DEADLINE, 0, &thread), LG_OK);
+        assert_int_equal(lg_reader_snapshot_stack(reader, LG_SNAPSHOT_DEADLINE, 0, &stack), LG_OK);
+        assert_int_equal(thread.tid, snapshot.tid);
+        if (thread.how != (now <= WAITS_IN_RUNTIME ? LG_THREAD_TASK : LG_THREAD_CAPTURED))
+            fail_msg("task %d is shown in the way %d", (int)now, (int)thread.how);
+        assert_int_equal(stack.method, now <= WAITS_IN_RUNTIME ? LG_STAGE_ASYNC : LG_STAGE_DWARF);
+        for (uint32_t i = 0; now <= WAITS_IN_RUNTIME && i < count; i++) {
+            assert_int_equal(lg_reader_snapshot_frame(reader, LG_SNAPSHOT_DEADLINE, 0, i, &pc), LG_OK);
+            assert_int_equal(pc, (uint64_t)(uintptr_t)functions[now == WAITS_IN_RUNTIME && i ? i + 1 : i]);
+        }
+        if (now <= WAITS_IN_RUNTIME)
+            assert_true(stack.stored == count && !stack.truncated);
+        lg_reader_close(reader);
+    }
 }
 
 /* ---- the verdict of the next start ---- */
@@ -381,7 +480,7 @@ int main(void)
 {
     stop = shared_memory(sizeof *stop);
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_killed), WITH_STATE(test_verdict), WITH_STATE(test_ended), WITH_STATE(test_stopped), WITH_STATE(test_many),
+        WITH_STATE(test_killed), WITH_STATE(test_task), WITH_STATE(test_verdict), WITH_STATE(test_ended), WITH_STATE(test_stopped), WITH_STATE(test_many),
         WITH_STATE(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

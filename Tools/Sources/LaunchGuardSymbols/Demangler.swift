@@ -54,9 +54,11 @@ package final class Demangler: Sendable {
     }
 
     private static let asyncMain = "async_Main"
+    private static let asyncQuestion = "async? "
+    private static let asyncAnswer = "async"
 
     private static func isMangled(_ name: String) -> Bool {
-        ["_Z", "_R", "$", "_$", "_T", "@__swiftmacro_", asyncMain].contains(where: name.hasPrefix)
+        ["_Z", "_R", "$", "_$", "_T", "@__swiftmacro_", asyncMain, asyncQuestion].contains(where: name.hasPrefix)
     }
 
     // MARK: - In that process
@@ -75,11 +77,20 @@ package final class Demangler: Sendable {
 
     /// The short form. A longer one than anybody reads is left out.
     static func name(_ mangled: String) -> String {
+        if mangled.hasPrefix(asyncQuestion) {
+            return AsyncName(String(mangled.dropFirst(asyncQuestion.count))).isAsync ? asyncAnswer : "not \(asyncAnswer)"
+        }
         // The function of an asynchronous program's main, or a part of it after an `await`.
-        if mangled == asyncMain || mangled.hasPrefix(asyncMain + "T") { return "main" }
+        if AsyncName.isMain(mangled) { return "main" }
         if let name = RustName(mangled)?.text { return name }
         let name = SymbolicatedBacktrace.Symbol(imageIndex: 0, imageName: "", rawName: mangled, offset: 0, sourceLocation: nil).name
         return name.utf8.count <= max(16384, mangled.utf8.count) ? name : mangled
+    }
+
+    /// The linker names of asynchronous Swift functions, and of their parts, among others.
+    func asynchronous(among mangled: Set<String>) -> Set<String> {
+        let asked = names(of: Set(mangled.map { Self.asyncQuestion + $0 }))
+        return mangled.filter { asked[Self.asyncQuestion + $0] == Self.asyncAnswer }
     }
 
     /// C++ types, for example "std::runtime_error" for "St13runtime_error"; without those names

@@ -8,8 +8,12 @@ extension RunReport {
         let stacks = crashes.flatMap { [$0.dwarfStack, $0.storedStack, $0.framePointerStack] } + threads.flatMap { [$0.stack, $0.storedStack] }
         let guarded = (guards?.sites ?? []).flatMap { ($0.frames ?? []) + [$0.place].compactMap(\.self) }
         return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] } + guarded
+            + crashes.flatMap { $0.asyncChains ?? [] }.flatMap { [$0.frame] + $0.callers }
             + crashes.flatMap { $0.messages ?? [] }.compactMap(\.earlierAccess)
     }
+
+    /// Those whose functions have asynchronous callers if they are asynchronous.
+    var framesWithChains: [Frame] { crashes.flatMap { $0.asyncChains ?? [] }.map(\.frame) }
 
     mutating func changeCrashes(_ change: (inout Crash) -> Void) {
         if var crash {
@@ -57,7 +61,7 @@ extension RunReport {
         if !problems.contains(problem) { problems.append(problem) }
     }
 
-    mutating func apply(_ locations: [Location.Query: [Location]], _ names: [String: String], _ files: [RunModule: ModuleFiles]) {
+    mutating func apply(_ locations: [Location.Query: [Location]], _ names: [String: String], _ asynchronous: Set<String>, _ files: [RunModule: ModuleFiles]) {
         let report = self
         /// Returns why a trap is at the first frame, where the compiler wrote that down.
         @discardableResult func symbolicate(_ frames: inout [Frame]) -> Trap? {
@@ -90,6 +94,15 @@ extension RunReport {
             let byPointers = crash.framePointerStack != nil ? symbolicate(&crash.framePointerStack!.frames) : nil
             if crash.storedStack != nil { symbolicate(&crash.storedStack!.frames) }
             if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
+            for index in (crash.asyncChains ?? []).indices {
+                var frames = [crash.asyncChains![index].frame]
+                symbolicate(&frames)
+                symbolicate(&crash.asyncChains![index].callers)
+                crash.asyncChains![index].frame = frames[0]
+                // Inlined functions have no frame, and so no context.
+                let function = frames[0].symbols?.last
+                crash.asyncChains![index].isAsync = function.map { asynchronous.contains($0.mangledName ?? $0.name) }
+            }
             for index in (crash.messages ?? []).indices where crash.messages![index].earlierAccess != nil {
                 var frames = [crash.messages![index].earlierAccess!]
                 symbolicate(&frames)

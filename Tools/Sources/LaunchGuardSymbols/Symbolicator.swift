@@ -79,7 +79,9 @@ public struct Symbolicator: Sendable {
         let found = cache.found(of: queries) { look(up: $0, in: filesByName, &$1) }
         let names = demangler.names(of: Set(queries.flatMap { found.locations[$0] ?? [] }.compactMap(\.name)))
         for index in reports.indices {
-            reports[index].apply(found.locations, names, files)
+            let functions = reports[index].framesWithChains.compactMap { reports[index].query(for: $0, in: files) }
+            let asynchronous = demangler.asynchronous(among: Set(functions.compactMap { found.locations[$0]?.last?.name }))
+            reports[index].apply(found.locations, names, asynchronous, files)
             for module in reports[index].modulesOfFrames.sorted(by: { $0.start < $1.start }) {
                 guard let file = files[module]?.first, let problem = found.problems[file] else { continue }
                 reports[index].addProblem(.ofSymbols(of: module, "no-symbols", "\(file): \(problem)"))

@@ -3,6 +3,7 @@
 import CLaunchGuard
 import CLaunchGuardFaults
 import Dispatch
+import Glibc
 
 enum Concurrency {
     @inline(never) static func index(_ numbers: [Int], at place: Int) async -> Int {
@@ -12,6 +13,60 @@ enum Concurrency {
     @inline(never) static func middle(_ numbers: [Int]) async -> Int {
         let first = await index(numbers, at: zero)
         return first + (await index(numbers, at: zero + 10))
+    }
+    @inline(never) static func outer(_ numbers: [Int]) async -> Int {
+        await middle(numbers) + zero
+    }
+    @MainActor @inline(never) static func mainIndex(_ numbers: [Int], at place: Int) async -> Int {
+        await Task.yield()
+        return numbers[place]
+    }
+    @MainActor @inline(never) static func mainMiddle(_ numbers: [Int]) async -> Int {
+        await mainIndex(numbers, at: zero + 10) + zero
+    }
+    @MainActor @inline(never) static func mainOuter(_ numbers: [Int]) async -> Int {
+        await mainMiddle(numbers) + zero
+    }
+    @inline(never) static func inGroup(_ numbers: [Int]) async -> Int {
+        await withTaskGroup(of: Int.self) { group in
+            group.addTask { await outer(numbers) + zero }
+            return await group.reduce(0, +)
+        }
+    }
+    actor Reader {
+        @inline(never) func read(_ numbers: [Int]) async -> Int { await outer(numbers) + zero }
+    }
+
+    /// A crash after a suspension, three calls deep: its callers are on no stack.
+    static func add(
+        _ name: StaticString, _ summary: StaticString, sentence: StaticString = "Index out of range in static Concurrency.index(_:at:)",
+        run: @convention(c) () -> Void
+    ) {
+        let expected = Expected.debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range")
+        launchguard_faults.add(name, summary, expected.sentence(sentence), ownThreads: true, run: run)
+    }
+
+    @inline(never) static func pause() async -> Int {
+        try? await Task.sleep(for: .seconds(3600))
+        return zero
+    }
+    @inline(never) static func download() async -> Int {
+        await pause() + zero
+    }
+    /// A job that waits while its time passes.
+    @inline(never) static func job() async -> Int {
+        var deadline: UInt64 = 0
+        lg_deadline_begin(lgf_read_session(), "download", 200, &deadline)
+        withUnsafeCurrentTask { _ = lg_deadline_of_task(lgf_read_session(), deadline, unsafeBitCast($0, to: UnsafeRawPointer?.self)) }
+        return await download() + zero
+    }
+    /// The stack of the job is in the file.
+    static var hasSnapshot: Bool {
+        var reader: OpaquePointer?
+        var snapshot = lg_snapshot_info()
+        defer { lg_reader_close(reader) }
+        return lg_reader_open(lg_session_run_path(lgf_read_session()), &reader) == LG_OK
+            && lg_reader_snapshot(reader, LG_SNAPSHOT_DEADLINE, &snapshot) == LG_OK && snapshot.complete == 1
     }
 
     static func onQueue(_ body: @escaping @Sendable () -> Void) {
@@ -26,6 +81,29 @@ enum Concurrency {
         ) {
             Task.detached { Traps.keep(await Concurrency.middle([1, 2, 3])) }
             lgf_wait()
+        }
+        add("swift-async-callers", "reads beyond the end of an array in an async function, three calls deep") {
+            Task.detached { Traps.keep(await Concurrency.outer([1, 2, 3])) }
+            lgf_wait()
+        }
+        add(
+            "swift-async-main-actor", "the same on the main actor", sentence: "Index out of range in static Concurrency.mainIndex(_:at:)"
+        ) {
+            Task.detached { Traps.keep(await Concurrency.mainOuter([1, 2, 3])) }
+            dispatchMain()
+        }
+        add("swift-async-actor", "the same, called by an actor") {
+            Task.detached { Traps.keep(await Reader().read([1, 2, 3])) }
+            lgf_wait()
+        }
+        add("swift-async-group", "the same, in a task of a group") {
+            Task.detached { Traps.keep(await Concurrency.inGroup([1, 2, 3])) }
+            lgf_wait()
+        }
+        launchguard_faults.add("swift-async-deadline", "is killed when the time of a job has passed whose task waits", .killed, ownThreads: true) {
+            Task.detached { Traps.keep(await Concurrency.job()) }
+            while lgf_read_session() != nil && !Concurrency.hasSnapshot { lgf_sleep_ms(10) }
+            kill(getpid(), SIGKILL)
         }
         launchguard_faults.add(
             "swift-main-actor", "assumes the main actor on a queue", .silentTrap, ownThreads: true

@@ -88,6 +88,17 @@ struct Expected {
         return expected
     }
 
+    /// SIGKILL, which nothing inside the process sees.
+    static var killed: Expected {
+        var expected = Expected()
+        expected.entry.status = LGF_SIGNAL
+        expected.entry.number = SIGKILL
+        expected.entry.record = LGF_RECORD_NONE
+        expected.entry.ends = 1 << LG_END_UNKNOWN.rawValue | 1 << LG_END_KILLED.rawValue
+        expected.entry.launch = CChar(UInt8(ascii: "W"))
+        return expected
+    }
+
     /// Any outcome.
     static var anything: Expected {
         var expected = Expected()

@@ -14,7 +14,7 @@ import TestSupport
         #expect(report.problems.isEmpty)
         let crash = try #require(report.crash)
         #expect(crash.kind == "abort.cpp_exception")
-        #expect(crash.stages == Crash.Stage.allCases)
+        #expect(crash.stages == Crash.Stage.allCases.dropLast(), "no asynchronous callers")
         #expect(crash.messages?.map(\.source) == [.libc, .cppType, .cppWhat])
         #expect(crash.messages?[1].text == "St13runtime_error")
         #expect(crash.messages?[2].text == "no room for \"notes\" \u{1B}[31m\u{FFFD}")

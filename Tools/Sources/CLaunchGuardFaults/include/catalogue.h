@@ -147,6 +147,8 @@ struct lgf_options {
 };
 extern struct lgf_options lgf_options;
 extern lg_session *lgf_session; /* NULL with --no-guard */
+/* For Swift, which reads no variable that may change. */
+static inline lg_session *lgf_read_session(void) { return lgf_session; }
 extern lg_status lgf_start_status;
 extern lg_launch *lgf_launch;   /* NULL without a launch */
 
