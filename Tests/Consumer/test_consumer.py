@@ -25,7 +25,7 @@ INTERPOSED = {"pthread_create", "sigaction", "signal", "bsd_signal", "ssignal", 
 TYPED_GUARDS = {"guard_checked.h", "guard_confine.h", "guard_handles.h", "guard_observers.h", "guard_plugin.h"}
 # The shared library of the core without its symbols: what each program loads. CONTRIBUTING.md says
 # when this may grow.
-CORE_BYTES_MOST = 400 * 1024
+CORE_BYTES_MOST = 410 * 1024
 REPAIRING, FINISHED = 2, 4  # phases of a launch, FORMAT.md
 HANG = 4  # an end, ENDS.md
 

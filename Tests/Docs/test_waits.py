@@ -39,7 +39,8 @@ class Waits(unittest.TestCase):
                           and not re.search(r"void pass_time\(", line)], [])
 
     def test_seeds(self):
-        self.assertEqual(list(found(CLOCK, [SUPPORT])), [])
+        names = "Tests/Seccomp/"  # names of system calls
+        self.assertEqual([line for line in found(CLOCK, [SUPPORT]) if not line.startswith(names)], [])
 
 
 if __name__ == "__main__":

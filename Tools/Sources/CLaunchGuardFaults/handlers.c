@@ -102,7 +102,7 @@ LGF_WAY segv_ignored(void)
     signal(SIGSEGV, SIG_IGN);
     null_write();
 }
-/* Only the shared library sees the masks that the program sets, and the threads of thrd_create(). */
+/* Only the shared library sees the masks of the program, and the threads of thrd_create(). */
 #ifdef LGF_SEES_NO_MASKS
 #define LGF_BLOCKED LGF_UNSEEN(SIGSEGV, 'Y')
 #define LGF_THRD LGF_UNSEEN(SIGSEGV, 'Y')
