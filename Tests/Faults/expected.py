@@ -40,7 +40,7 @@ SANITIZERS = {"none": {}, "asan": {"ASAN_OPTIONS": "detect_leaks=0:symbolize=0"}
 # status 1, or by abort().
 REPORTED = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE}
 # The sanitizer notices these before the C library or the CPU does.
-FOUND = {"double-free", "bad-free", "heap-top-smashed", "heap-top-smashed-threads", "use-after-free"}
+FOUND = {"double-free", "bad-free", "heap-top-smashed", "heap-next-smashed", "heap-top-smashed-threads", "use-after-free"}
 # The sanitizer's report may crash too: it reads damaged memory, or the alternate stack is too small
 # for it.
 REPORT_CRASHES = {"jump-garbage", "stack-pointer-garbage", "frame-pointer-garbage", "frame-chain-overwritten", "altstack-small", "altstack-replaced",

@@ -11,14 +11,16 @@
 #define MARK LG__MASK_MARK
 #define ALL (FAULTS | MARK)
 
-/* Those of ALL that the program blocks, while the mark stands; 0: all of them, as on a thread that
- * inherited the mark. One word for masks that are nested: where they differ in this choice, a jump
- * out of the inner one leaves the choice of the inner one. */
+/* Those of ALL that the program blocks, while the mark stands; 0 in a handler whose sa_mask has the
+ * mark. One word for masks that are nested: where they differ in this choice, a jump out of the
+ * inner one leaves the choice of the inner one. */
 static __thread uint64_t choice __attribute__((tls_model("initial-exec")));
 
+/* Only where the program's functions are ours does the mark mean that: others block SIGSTKFLT with
+ * all but the faults. */
 static bool is_on(void)
 {
-    return atomic_load_explicit(&lg__fixed.installed[SIGSEGV], memory_order_relaxed);
+    return lg__libc_is_interposed() && atomic_load_explicit(&lg__fixed.installed[SIGSEGV], memory_order_relaxed);
 }
 
 static void say_once(void)
@@ -31,7 +33,9 @@ static void say_once(void)
 
 static uint64_t of_program(uint64_t kernel)
 {
-    return kernel & MARK ? (kernel & ~MARK) | (choice ? choice : ALL) : kernel;
+    if (!lg__libc_is_interposed() || !(kernel & MARK) || (!choice && kernel & FAULTS))
+        return kernel;
+    return (kernel & ~MARK) | (choice ? choice : ALL);
 }
 
 /* Block what the program wants to block, of the signals of faults only the choice. */
@@ -62,8 +66,13 @@ uint64_t lg__mask_now(void)
 void lg__mask_open(void)
 {
     const uint64_t kernel = lg__os_signals_blocked();
-    if (kernel & FAULTS)
+    if (kernel & FAULTS && is_on())
         set(of_program(kernel));
+    else if (kernel & FAULTS) {
+        lg__os_signals_set(kernel & ~FAULTS);
+        say_once();
+    } else if (kernel & MARK && !choice && is_on())
+        lg__os_signals_set(kernel & ~MARK); /* a mask that no function of ours has set */
 }
 
 uint64_t lg__mask_of_handler(uint64_t program)
@@ -73,13 +82,13 @@ uint64_t lg__mask_of_handler(uint64_t program)
 
 uint64_t lg__mask_of_handler_before(uint64_t kernel)
 {
-    return kernel & MARK ? kernel | FAULTS : kernel;
+    return lg__libc_is_interposed() && kernel & MARK ? kernel | FAULTS : kernel;
 }
 
 bool lg__mask_holds(const void *ucontext, int signal)
 {
     const uint64_t kernel = lg__arch_blocked(ucontext);
-    return kernel & MARK && of_program(kernel) & FAULTS & BIT(signal);
+    return lg__libc_is_interposed() && kernel & MARK && of_program(kernel) & FAULTS & BIT(signal);
 }
 
 uint64_t lg__mask_choice(void)
