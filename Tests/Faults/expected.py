@@ -50,7 +50,7 @@ HANGS = {"earlier-handler-hangs"}
 # An earlier handler of the program is in the place of the sanitizer's handler.
 REPLACED = {"earlier-handler-faults", "earlier-handler-hangs", "fault-while-handler-runs"}
 # The program blocks the signal: the kernel asks no handler of the sanitizer.
-BLOCKED = {"segv-blocked", "all-blocked", "handler-blocks-all", "timer-thread"}
+BLOCKED = {"segv-blocked", "all-blocked", "timer-thread"}
 # These entries interfere with the sanitizer: they limit the memory that it counts on, look at the
 # death of a child, send more signals during its report, hold a lock that its report needs, end with
 # a status that encodes the signal, or leave marks of variables where the next handler has its own.

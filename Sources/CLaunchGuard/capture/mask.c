@@ -87,8 +87,10 @@ uint64_t lg__mask_of_handler_before(uint64_t kernel)
 
 bool lg__mask_holds(const void *ucontext, int signal)
 {
-    const uint64_t kernel = lg__arch_blocked(ucontext);
-    return lg__libc_is_interposed() && kernel & MARK && of_program(kernel) & FAULTS & BIT(signal);
+    /* Not by the mark alone, which other code may have set for what it means; but on a thread that
+     * has just begun the choice of its creator is not there yet. */
+    const uint64_t chosen = choice || lg__capture_thread_armed || !lg__libc_is_interposed() ? choice : ALL;
+    return lg__arch_blocked(ucontext) & MARK && chosen & FAULTS & BIT(signal);
 }
 
 uint64_t lg__mask_choice(void)

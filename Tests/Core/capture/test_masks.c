@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -337,6 +338,32 @@ static void test_handler_that_recovers(void **state)
     assert_int_equal(newest_crash(LG_STAGE_DONE).address, 0x18);
 }
 
+static void note_and_end(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+/* As the worker threads of libdispatch do, here by the kernel alone: all but the faults. */
+static void body_all_but_faults(void *argument)
+{
+    (void)argument;
+    const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+    sigset_t set = all();
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigdelset(&set, numbers[i]);
+    signal(SIGSEGV, note_and_end);
+    start_session();
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &set, NULL, 8);
+    fault();
+}
+
+static void test_all_but_faults(void **state)
+{
+    (void)state;
+    expect_exit(body_all_but_faults, NULL, 0);
+}
+
 static void fault_in_handler(int number)
 {
     (void)number;
@@ -486,6 +513,7 @@ int main(void)
         WITH_STATE(test_sent_ones_wait),
         WITH_STATE(test_comes_when_it_is_unblocked),
         WITH_STATE(test_no_handler_is_asked),
+        WITH_STATE(test_all_but_faults),
         WITH_STATE(test_handler_that_recovers),
         WITH_STATE(test_handler_that_blocks_all),
         WITH_STATE(test_threads_of_libc),
