@@ -81,8 +81,6 @@ void lg__disposition_check(int signal)
         say(signal, LOST_ONSTACK, "lost SA_ONSTACK of its handler: installed again");
 }
 
-__thread bool lg__capture_thread_armed __attribute__((tls_model("initial-exec")));
-
 static void open_mask(void)
 {
     lg__capture_thread_armed = true;

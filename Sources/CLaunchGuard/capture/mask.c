@@ -16,6 +16,8 @@
  * inner one leaves the choice of the inner one. */
 static __thread uint64_t choice __attribute__((tls_model("initial-exec")));
 
+__thread bool lg__capture_thread_armed __attribute__((tls_model("initial-exec")));
+
 /* Only where the program's functions are ours does the mark mean that: others block SIGSTKFLT with
  * all but the faults. */
 static bool is_on(void)
@@ -65,6 +67,7 @@ uint64_t lg__mask_now(void)
 
 void lg__mask_open(void)
 {
+    lg__capture_thread_armed = true;
     const uint64_t kernel = lg__os_signals_blocked();
     if (kernel & FAULTS && is_on())
         set(of_program(kernel));
