@@ -85,7 +85,7 @@ void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64
 /* ---- a task that waits ---- */
 
 /* The runtime's AsyncTask (Task.h of Swift's ABI, its private status in TaskPrivate.h), of Swift
- * 5.9 to 6.3. Where another runtime has other bits, a task looks like none. */
+ * 6.3. Where another runtime has other bits, a task looks like none. */
 struct task {
     uint64_t metadata, references;
     uint64_t scheduler[2];
