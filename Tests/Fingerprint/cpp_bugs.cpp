@@ -49,6 +49,8 @@ KEPT long element(std::size_t index, long which)
     return which == 2 ? value * numbers.at(index + 1) : value;
 }
 void element_at(long index) { element(static_cast<std::size_t>(index), index == 8 ? 2 : 1); STAY; }
+KEPT void other_element(long index) { zero = numbers.at(static_cast<std::size_t>(index)) + 2; }
+void other_element_at(long index) { other_element(index); STAY; }
 
 // Thrown in one place, and again in another, as std::future does.
 KEPT void again(long which)
@@ -103,6 +105,7 @@ extern "C" const struct bug cpp_bugs[] = {
     { "at 7", element_at, 7 },
     { "at 900", element_at, 900 },
     { "at in other line", element_at, 8 },
+    { "at in other function", other_element_at, 7 },
     { "throw again", throw_again, 1 },
     { "throw other again", throw_again, 2 },
     { "noexcept", in_quiet, 1 },

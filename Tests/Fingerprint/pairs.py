@@ -31,6 +31,8 @@ SAME = [
     Pair("abort near one", "abort near other", "another caller, one call away", ABORT_CALLERS),
     Pair("assert first", "assert other caller", "another caller of the function that asserts"),
     Pair("throw", "throw other caller", "another caller of the function that throws", CALLER),
+    Pair("at 7@static-runtime", "at 900@static-runtime", "another index, the runtime in the program's file"),
+    Pair("throw@static-runtime", "throw other caller@static-runtime", "another caller of the function that throws, the runtime in the program's file", CALLER),
     # threads
     Pair("null", "null in thread", "the same calls in another thread"),
     Pair("assert first", "assert in thread", "the assertion in another thread"),
@@ -115,6 +117,9 @@ DIFFERENT = [
     Pair("throw again", "throw other again", "two exceptions that one place throws again"),
     Pair("noexcept", "noexcept other", "two exceptions that reach one noexcept function"),
     Pair("at 7", "at in other line", "at() of a vector at two lines", "the compiler made one call of both"),
+    Pair("at 7", "at in other function", "at() of a vector in two functions"),
+    Pair("at 7@static-runtime", "at in other function@static-runtime", "at() of a vector in two functions, the runtime in the program's file"),
+    Pair("throw@static-runtime", "throw later@static-runtime", "one exception type at two lines, the runtime in the program's file"),
     Pair("thread forgotten", "throw", "std::terminate() with an exception, and without"),
     Pair("shape one", "shape other", "two functions of the same instructions but for a number, with callers of the same", SHAPE),
     Pair("list null", "next null", "two null pointers of one expression"),

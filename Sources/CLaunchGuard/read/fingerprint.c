@@ -91,7 +91,7 @@ static bool find_hang(lg_reader *reader, struct lg__innermost_walk *ret_walk)
 {
     lg_snapshot_info snapshot;
     lg_thread_info thread;
-    struct lg__innermost_walk walk = { .reader = reader, .of_hang = true, .most = LG__INNERMOST_MAX, .anywhere = true };
+    struct lg__innermost_walk walk = { .reader = reader, .of_hang = true, .most = LG__INNERMOST_FEW, .anywhere = true };
     if (lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot) != LG_OK || snapshot.resolved_ns)
         return false;
     for (; walk.thread < snapshot.stored; walk.thread++)
@@ -105,6 +105,36 @@ static bool find_hang(lg_reader *reader, struct lg__innermost_walk *ret_walk)
 static bool is_fault(lg_crash_kind kind)
 {
     return strncmp(lg_crash_kind_name(kind), "fault.", 6) == 0 && kind != LG_CRASH_STACK_OVERFLOW;
+}
+
+static bool has_module(lg_reader *reader, const char *begin)
+{
+    lg_module module;
+    for (uint32_t i = 0; lg_reader_module(reader, i, &module) == LG_OK; i++) {
+        const char *slash = strrchr(module.path, '/');
+        if (strncmp(slash ? slash + 1 : module.path, begin, strlen(begin)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The runtime that ends a program so is a part of the program's file. */
+static bool is_static(lg_reader *reader, lg_crash_kind kind)
+{
+    if (kind == LG_CRASH_ABORT_CPP_EXCEPTION)
+        return !has_module(reader, "libstdc++") && !has_module(reader, "libc++");
+    if (strncmp(lg_crash_kind_name(kind), "trap.swift.", 11) == 0)
+        return !has_module(reader, "libswiftCore");
+    return !has_module(reader, "libc.") && !has_module(reader, "ld-musl");
+}
+
+/* So many places count. */
+static uint32_t most_places(lg_reader *reader, lg_crash_kind kind)
+{
+    if (is_static(reader, kind))
+        return is_fault(kind) ? LG__INNERMOST_FEW : LG__INNERMOST_MAX;
+    /* a program that ends itself may have functions for that: loggers, checks */
+    return is_fault(kind) || kind == LG_CRASH_ABORT_CPP_EXCEPTION ? 2 : LG__INNERMOST_FEW;
 }
 
 /* The walk of the thread that died. */
@@ -121,8 +151,7 @@ static bool find_crash(const struct lg__case *file, struct lg__innermost_walk *r
         .overflowed = kind == LG_CRASH_STACK_OVERFLOW,
         /* the target of such a jump is not the place from which the program jumped */
         .from = kind == LG_CRASH_JUMP_BAD || kind == LG_CRASH_EXEC_NX,
-        /* a program that ends itself may have functions for that: loggers, checks */
-        .most = is_fault(kind) || kind == LG_CRASH_ABORT_CPP_EXCEPTION ? 2 : LG__INNERMOST_MAX,
+        .most = most_places(file->reader, kind),
     };
     return true;
 }

@@ -28,7 +28,8 @@ struct lg__innermost_place {
     uint64_t address;       /* in the file of the module */
 };
 
-#define LG__INNERMOST_MAX 5u
+#define LG__INNERMOST_FEW 5u
+#define LG__INNERMOST_MAX 12u /* through a runtime whose functions count as the program's */
 
 /* Each place once, the innermost one first. Returns how many. */
 uint32_t lg__innermost(const struct lg__innermost_walk *walk, struct lg__innermost_place ret_places[LG__INNERMOST_MAX]);
