@@ -256,6 +256,22 @@ class NotReported(Family):
         found = self.ends_well(run, program)
         self.assertEqual((found[killed], found[left]), ([None, "unknown"], [None, "exit"]))
 
+    def test_folder_that_may_not_be_read(self):
+        """Above the usual folder of records: the tool waits for its program, and for nothing else."""
+        closed = self.directory / "closed"
+        closed.mkdir()
+        self.directory.chmod(0o755)
+        closed.chmod(0o700 if is_root() else 0)
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if is_root() else []
+        if user and subprocess.run([*user, "test", "-x", self.options.tool], check=False).returncode:
+            self.skipTest("another user may not execute the tool here")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "LAUNCHGUARD_DIRECTORY"))}
+        run = Run([*user, self.options.tool, "run", "--", "cat"], stdin=subprocess.PIPE, env=dict(environment, HOME=str(closed)))
+        self.addCleanup(run.kill)
+        run.process.stdin.write(b"one\n")
+        self.assertEqual(line(run.process.stdout), b"one\n")
+        self.assertEqual(run.end(b"")[0], 0)
+
     def test_older_kernel(self):
         self.check("ioctl", errno.ENOTTY, GET_INFO)
         self.check("ioctl", errno.EINVAL, GET_INFO)

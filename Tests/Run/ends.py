@@ -116,6 +116,17 @@ class Given(UnderRun):
 
 
 class Ends(UnderRun):
+    def test_stop_of_a_traced_program(self):
+        """A program that asks to be traced stops by each signal: that is no end."""
+        code = "import ctypes, os, signal; ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), signal.SIGUSR1)"
+        run = Run([*self.under(), "python3", "-c", code])
+        self.addCleanup(run.kill)
+        program = run.program()
+        wait_until(lambda: state(program) == "t", "the program stops")
+        wait_until(lambda: state(run.pid) == "S", "the tool waits")
+        os.kill(program, signal.SIGKILL)
+        self.assertEqual(run.end()[0], -signal.SIGKILL)
+
     def test_each_status(self):
         def end(status):
             return Run([*self.under(), self.options.probe, "exit", str(status)]).end()

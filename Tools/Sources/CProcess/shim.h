@@ -196,20 +196,36 @@ static inline void lg_shim_die(int number)
     lg_shim_take_default(number);
 }
 
-/* A child that has ended and was not waited for yet, which stays so; 0: there is none. */
-static inline pid_t lg_shim_ended_child(void)
-{
-    siginfo_t info;
-    memset(&info, 0, sizeof info);
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid : 0;
-}
-
 /* The signal that a child was stopped by since the last question; 0: it was not. */
 static inline int lg_shim_stop_signal(pid_t process)
 {
     siginfo_t info;
     memset(&info, 0, sizeof info);
     return waitid(P_PID, (id_t)process, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid ? info.si_status : 0;
+}
+
+/* A child that has ended and was not waited for yet, which stays so; 0: there is none. Each stop of
+ * a child that asked to be traced is reported here too: it is taken, and kept in `ret_stop` where
+ * the child is the program. */
+static inline pid_t lg_shim_ended_child(pid_t program, int *ret_stop)
+{
+    siginfo_t info;
+    for (;;) {
+        memset(&info, 0, sizeof info);
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || !info.si_pid)
+            return 0;
+        if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
+            return info.si_pid;
+        const int stop = lg_shim_stop_signal(info.si_pid);
+        if (info.si_pid == program && stop)
+            *ret_stop = stop;
+    }
+}
+
+/* A traced child stops by any signal, this process by these alone. */
+static inline int lg_shim_as_stop(int number)
+{
+    return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU ? number : SIGSTOP;
 }
 
 #define LG_SHIM_KEPT_FILE 3

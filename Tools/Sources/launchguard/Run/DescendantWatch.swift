@@ -110,20 +110,27 @@ final class DescendantWatch {
         }
     }
 
-    /// Watches a folder, or the nearest one above it until it is there.
+    /// Watches a folder, or the nearest one above it until it is there. A folder that is there and
+    /// may not be watched stays unwatched.
     private func watchNearest(_ folder: String) {
-        var folder = folder, below: String?
-        while true {
-            if let number = watch(folder) {
-                if let nearest, nearest != number { unsafe lg_shim_forget_folder(&events, nearest) }
-                nearest = number
-                guard let missing = below, (try? ReportPath.isFolder(missing)) == true else { return }
-                (folder, below) = (missing, nil)  // it was made meanwhile
-            } else {
-                guard let slash = folder.lastIndex(of: "/"), folder != "/" else { return }
-                (folder, below) = (slash == folder.startIndex ? "/" : String(folder[..<slash]), folder)
-            }
+        let folders = Self.withThoseAbove(folder)
+        for _ in folders {  // one more may be made meanwhile
+            guard let at = folders.indices.first(where: { isWatchedAsNearest(folders[$0]) }), at > 0, (try? ReportPath.isFolder(folders[at - 1])) == true
+            else { return }
         }
+    }
+
+    private func isWatchedAsNearest(_ folder: String) -> Bool {
+        guard let number = watch(folder) else { return false }
+        if let nearest, nearest != number { unsafe lg_shim_forget_folder(&events, nearest) }
+        nearest = number
+        return true
+    }
+
+    /// `/a/b`, `/a`, `/`.
+    private static func withThoseAbove(_ folder: String) -> [String] {
+        let ends = folder.indices.filter { folder[$0] == "/" && $0 > folder.startIndex }
+        return [folder] + ends.reversed().map { String(folder[..<$0]) } + ["/"]
     }
 
     private func watch(_ folder: String) -> Int32? {

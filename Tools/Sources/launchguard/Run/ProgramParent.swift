@@ -41,11 +41,12 @@ struct ProgramParent {
             guard unsafe next(&signal, within: pause) else { continue }
             let number = unsafe signal.si_signo, isOfSystem = unsafe signal.si_code > 0
             if number == SIGCHLD, isOfSystem {
-                if let status = reap(watch) {
+                var stop: Int32 = 0
+                if let status = reap(watch, &stop) {
                     descendants?.finish()
                     return status
                 }
-                stopAsProgram()
+                stopAsProgram(by: stop == 0 ? lg_shim_stop_signal(process) : stop)
                 continue
             }
             watch?.heard(number, isOfSystem: isOfSystem)
@@ -80,10 +81,10 @@ struct ProgramParent {
     }
 
     /// Waits for each child that has ended: the program, and orphans among its descendants. The
-    /// result is the wait status of the program.
-    private func reap(_ watch: LaunchWatch?) -> Int32? {
+    /// result is the wait status of the program; `stop` the signal that a traced program stopped by.
+    private func reap(_ watch: LaunchWatch?, _ stop: inout Int32) -> Int32? {
         var result: Int32?
-        while case let child = lg_shim_ended_child(), child > 0 {
+        while case let child = unsafe lg_shim_ended_child(process, &stop), child > 0 {
             let ended = ProcessIdentity(child)
             var status: Int32 = 0
             guard unsafe waitpid(child, &status, 0) == child else { break }
@@ -98,13 +99,12 @@ struct ProgramParent {
 
     /// A shell waits for this process and has to see it stop. Without a terminal no shell does, and
     /// nobody would make it go on.
-    private func stopAsProgram() {
-        let signal = lg_shim_stop_signal(process)
+    private func stopAsProgram(by signal: Int32) {
         guard signal != 0 else { return }
         let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0 else { return }
         close(terminal)
-        lg_shim_take_default(signal)
+        lg_shim_take_default(lg_shim_as_stop(signal))
     }
 
     /// Ends this process as the program ended.
