@@ -257,7 +257,7 @@ class NotReported(Family):
         self.assertEqual((found[killed], found[left]), ([None, "unknown"], [None, "exit"]))
 
     def test_folder_that_may_not_be_read(self):
-        """Above the usual folder of records: the tool waits for its program, and for nothing else."""
+        """Above the usual folder of records: the tool waits for its program alone."""
         closed = self.directory / "closed"
         closed.mkdir()
         self.directory.chmod(0o755)

@@ -5,53 +5,73 @@
 #define ERROR_PROCESS_FILES 24 /* EMFILE */
 #define ERROR_SYSTEM_FILES 23  /* ENFILE */
 
-/* Open since the start: the directory of this process's threads, from which all other files are
- * reached. The descriptor is also the reserve: once it is closed, one other file can be opened. */
-static int tasks_directory = -1;
-static uint64_t tasks_identity;
-static bool is_spent; /* closed by lg__files_open() */
+static const char maps_path[] = "../maps";
 
-void lg__files_prepare(void)
+/* Open since the start: the map of this process. No directory is kept: a descriptor of one leads
+ * out of every chroot(). The descriptor is also the reserve: once it is closed, one other file can
+ * be opened. */
+static int maps = -1;
+static uint64_t maps_identity;
+static bool is_spent; /* given to a caller or closed by lg__files_open() */
+
+#define ROOM 64 /* "/proc/self/task/NUMBER/status" and the like */
+
+/* A relative path begins at the threads of this process. */
+static const char *whole(const char *path, char room[ROOM])
 {
-    if (tasks_directory >= 0 && lg__os_file_identity(tasks_directory) == tasks_identity)
-        return;
-    tasks_directory = lg__os_file_beyond(lg__os_open(-1, "/proc/self/task"));
-    tasks_identity = tasks_directory < 0 ? 0 : lg__os_file_identity(tasks_directory);
+    static const char prefix[] = "/proc/self/task/";
+    size_t size = strlen(path);
+    if (path[0] == '/' || sizeof prefix + size > ROOM)
+        return path;
+    memcpy(room, prefix, sizeof prefix - 1);
+    memcpy(room + sizeof prefix - 1, path, size + 1);
+    return room;
+}
+
+static int open_path(const char *path)
+{
+    char room[ROOM];
+    return lg__os_open(whole(path, room));
+}
+
+static void take_reserve(void)
+{
+    maps = lg__os_file_beyond(open_path(maps_path));
+    maps_identity = maps < 0 ? 0 : lg__os_file_identity(maps);
 }
 
 /* The program may have closed all descriptors, and this number may be a file of its own by now. */
-static bool have_tasks(void)
+static bool have_maps(void)
 {
-    return tasks_directory >= 0 && !is_spent && tasks_identity && lg__os_file_identity(tasks_directory) == tasks_identity;
+    return maps >= 0 && !is_spent && maps_identity && lg__os_file_identity(maps) == maps_identity;
 }
 
-static int open_from(const char *path)
+void lg__files_prepare(void)
 {
-    static const char prefix[] = "/proc/self/task/";
-    char whole[64];
-    size_t size = strlen(path);
-    if (path[0] == '/')
-        return lg__os_open(-1, path);
-    if (have_tasks())
-        return lg__os_open(tasks_directory, path);
-    if (sizeof prefix + size > sizeof whole)
-        return -1;
-    memcpy(whole, prefix, sizeof prefix - 1);
-    memcpy(whole + sizeof prefix - 1, path, size + 1);
-    return lg__os_open(-1, whole);
+    if (!have_maps())
+        take_reserve();
 }
 
 int lg__files_open(const char *path)
 {
-    int file = open_from(path);
-    if (lg__memory_walker == LG__WALKER_WATCH)
+    int file = open_path(path);
+    if (file >= 0 || lg__memory_walker == LG__WALKER_WATCH || !have_maps())
         return file; /* the reserve is for a crash */
-    if ((file == -ERROR_PROCESS_FILES || file == -ERROR_SYSTEM_FILES) && have_tasks()) {
-        lg__os_close(tasks_directory);
+    if (file == -ERROR_PROCESS_FILES || file == -ERROR_SYSTEM_FILES) {
+        lg__os_close(maps);
         is_spent = true;
-        file = open_from(path);
+        file = open_path(path);
     }
     return file;
+}
+
+int lg__files_open_map(void)
+{
+    const int file = lg__files_open(maps_path);
+    if (file >= 0 || !have_maps())
+        return file;
+    is_spent = true;
+    return maps;
 }
 
 /* Some lines have no bound, as that of a user's groups: they must not keep out what follows. */
@@ -79,7 +99,8 @@ static size_t read_whole(int file, char *to, size_t size)
 
 uint64_t lg__files_size(const char *path)
 {
-    return have_tasks() ? lg__os_file_size(tasks_directory, path) : 0;
+    char room[ROOM];
+    return lg__os_file_size(whole(path, room));
 }
 
 size_t lg__files_read(const char *path, char *to, size_t size)
@@ -89,10 +110,6 @@ size_t lg__files_read(const char *path, char *to, size_t size)
 
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument)
 {
-    /* The watch thread lists by a descriptor of its own: a crash may be in the middle of the
-     * same. */
-    if (lg__memory_walker != LG__WALKER_WATCH && have_tasks())
-        return lg__os_list_numbers(tasks_directory, each, argument);
     int directory = lg__files_open(".");
     if (directory < 0)
         return directory;
@@ -103,9 +120,9 @@ long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void 
 
 void lg__files_forget(void)
 {
-    if (have_tasks())
-        lg__os_close(tasks_directory);
-    tasks_directory = -1;
+    if (have_maps())
+        lg__os_close(maps);
+    maps = -1;
     is_spent = false;
 }
 
@@ -114,6 +131,5 @@ void lg__files_restore(void)
     if (!is_spent)
         return;
     is_spent = false;
-    tasks_directory = lg__os_file_beyond(lg__os_open(-1, "/proc/self/task"));
-    tasks_identity = tasks_directory < 0 ? 0 : lg__os_file_identity(tasks_directory);
+    take_reserve();
 }

@@ -80,6 +80,8 @@ bool lg__own_threads_is_own(void);
 void lg__files_prepare(void);
 /* A descriptor, to be closed with lg__os_close(), or −errno. */
 int lg__files_open(const char *path);
+/* The same for the kernel's map of this process, also in another root directory. */
+int lg__files_open_map(void);
 /* Read a small file whole, with a NUL; long lines, and then the end, are cut to fit. Returns the
  * size of the text, 0 if the file cannot be read. */
 size_t lg__files_read(const char *path, char *to, size_t size);

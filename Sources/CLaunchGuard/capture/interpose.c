@@ -95,7 +95,7 @@ static void note_runtime_thread(create_function create)
     if (!__tsan_init || atomic_exchange(&noted, true) || create(&thread, NULL, begin_nothing, NULL) != 0)
         return;
     pthread_join(thread, NULL);
-    int directory = lg__os_open(-1, "/proc/self/task");
+    int directory = lg__os_open("/proc/self/task");
     if (directory < 0)
         return;
     lg__os_list_numbers(directory, note_other, NULL);

@@ -99,7 +99,7 @@ static bool is_last(bool (*ends_first)(int32_t tid))
     if (!lg__os_first_thread_ended())
         return false;
     /* not by the descriptor of the handler, which may be reading it */
-    int directory = lg__os_open(-1, "/proc/self/task");
+    int directory = lg__os_open("/proc/self/task");
     if (directory < 0)
         return false;
     long count = lg__os_list_numbers(directory, look_at_thread, &look);

@@ -170,7 +170,7 @@ static void read_figures(void)
 
 static void read_map(void)
 {
-    int file = lg__files_open("../maps");
+    int file = lg__files_open_map();
     if (file < 0)
         return;
     long count;

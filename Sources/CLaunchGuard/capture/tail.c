@@ -60,7 +60,7 @@ static void keep(const uint8_t *bytes, size_t size)
 static bool have_pipe(void)
 {
     if (!lg__os_file_is(pipe_end, pipe_identity) && lg__os_file_identity(STDERR_FILENO) == pipe_identity)
-        pipe_end = lg__os_file_beyond(lg__os_open(-1, "/proc/self/fd/2"));
+        pipe_end = lg__os_file_beyond(lg__os_open("/proc/self/fd/2"));
     return lg__os_file_is(pipe_end, pipe_identity);
 }
 

@@ -84,7 +84,7 @@ bool lg__os_counter_allowed(void)
 bool lg__os_counter_trusted(void)
 {
     char name[32] = "";
-    int file = lg__os_open(-1, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    int file = lg__os_open("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     if (file < 0)
         return false;
     long got = lg__os_read(file, name, sizeof name);
@@ -430,7 +430,7 @@ bool lg__os_untouched_is_free(void)
     if (getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur != RLIM_INFINITY || getrlimit(RLIMIT_DATA, &data) != 0 ||
         data.rlim_cur != RLIM_INFINITY)
         return false;
-    const int file = lg__os_open(-1, "/proc/sys/vm/overcommit_memory");
+    const int file = lg__os_open("/proc/sys/vm/overcommit_memory");
     if (file < 0)
         return false;
     const bool is_known = lg__os_read(file, &strict, 1) == 1;
@@ -440,7 +440,7 @@ bool lg__os_untouched_is_free(void)
 
 void *lg__os_map_named(size_t size)
 {
-    const int file = lg__os_open(-1, "/dev/zero");
+    const int file = lg__os_open("/dev/zero");
     if (file < 0)
         return MAP_FAILED;
     void *pages = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE, file, 0);

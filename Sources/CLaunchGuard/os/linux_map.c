@@ -50,7 +50,7 @@ bool lg__os_mapping_at(uint64_t address, struct lg__os_mapping *ret_mapping)
     struct line line = { .now = LINE_LOW };
     uint64_t before = 0, first = 0, device = 0, inode = 0;
     char text[512];
-    const int file = lg__os_open(-1, "/proc/self/maps");
+    const int file = lg__os_open("/proc/self/maps");
     long size = file < 0 ? file : 0;
     bool found = false;
     while (file >= 0 && !found && (size = lg__os_read(file, text, sizeof text)) > 0)

@@ -25,9 +25,9 @@ struct entry {
     char name[];
 };
 
-int lg__os_open(int directory, const char *path)
+int lg__os_open(const char *path)
 {
-    return (int)lg__os_call(SYS_openat, directory < 0 ? AT_FDCWD : directory, (long)(uintptr_t)path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0, 0, 0);
+    return (int)lg__os_call(SYS_openat, AT_FDCWD, (long)(uintptr_t)path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0, 0, 0);
 }
 
 long lg__os_read_at(int file, void *to, size_t size, uint64_t at)
@@ -97,10 +97,10 @@ int lg__os_file_beyond(int file)
     return (int)moved;
 }
 
-uint64_t lg__os_file_size(int directory, const char *path)
+uint64_t lg__os_file_size(const char *path)
 {
     struct stat_begin status;
-    return lg__os_call(SYS_newfstatat, directory, (long)(uintptr_t)path, (long)(uintptr_t)&status, 0, 0, 0) == 0 ? (uint64_t)status.size : 0;
+    return lg__os_call(SYS_newfstatat, AT_FDCWD, (long)(uintptr_t)path, (long)(uintptr_t)&status, 0, 0, 0) == 0 ? (uint64_t)status.size : 0;
 }
 
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number)
@@ -241,7 +241,7 @@ unsigned lg__os_processors(void)
 bool lg__os_first_thread_status(int *ret_status)
 {
     char text[1024], *end = text;
-    int file = lg__os_open(-1, "/proc/self/stat");
+    int file = lg__os_open("/proc/self/stat");
     long size = file < 0 ? -1 : lg__os_read(file, text, sizeof text - 1);
     uint64_t status;
     if (file >= 0)

@@ -53,7 +53,7 @@ ALONE static void close_all(void)
 {
     if (lg__os_call(SYS_close_range, STDERR_FILENO + 1, UINT32_MAX, 0, 0, 0, 0) == 0)
         return;
-    int directory = lg__os_open(-1, "/proc/self/fd");
+    int directory = lg__os_open("/proc/self/fd");
     uint32_t own = (uint32_t)directory;
     if (directory >= 0 && lg__os_list_numbers(directory, close_one, &own) > 0) {
         lg__os_close(directory);

@@ -30,7 +30,7 @@ static bool join_paths(const char *root, const char *path, char whole[4096])
 static size_t read_once(const char *root, const char *path, void *to, size_t size)
 {
     char whole[4096];
-    int file = join_paths(root, path, whole) ? lg__os_open(-1, whole) : -1;
+    int file = join_paths(root, path, whole) ? lg__os_open(whole) : -1;
     if (file < 0)
         return 0;
     long count = lg__os_read(file, to, size);
@@ -232,7 +232,7 @@ void lg__os_process_name(pid_t pid, char name[16])
 
 size_t lg__os_command_line(char *to, size_t size, bool *ret_cut)
 {
-    int file = lg__os_open(-1, "/proc/self/cmdline");
+    int file = lg__os_open("/proc/self/cmdline");
     size_t done = 0;
     long count = 0;
     char more;

@@ -179,9 +179,8 @@ bool lg__os_first_thread_status(int *ret_status);
 
 /* ---- linux_proc.c: facts about a process, from files of the kernel ---- */
 
-/* Open for reading, relative to an open directory (−1: the working directory). A descriptor or
- * −errno. Handler. */
-int lg__os_open(int directory, const char *path);
+/* Open for reading. A descriptor or −errno. Handler. */
+int lg__os_open(const char *path);
 /* Bytes read, 0 at the end, −errno. Handler. */
 long lg__os_read(int file, void *to, size_t size);
 /* The same from a place in the file. */
@@ -203,8 +202,8 @@ int lg__os_file_beyond(int file);
 /* From now on, move descriptors to this number or a larger one. Shells and daemons use the low ones
  * as they like, and hand some on by number. */
 void lg__os_files_from(int number);
-/* Size of a file in a directory, 0 for any failure. Handler. */
-uint64_t lg__os_file_size(int directory, const char *path);
+/* Size of a file, 0 for any failure. Handler. */
+uint64_t lg__os_file_size(const char *path);
 /* Call `each` for every entry of an open directory whose name is a number, until it returns false.
  * Entries, or −errno. Handler. */
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);

@@ -17,12 +17,13 @@ bool lg__delivery_started(void)
 
 int lg__delivery_spool(const lg_session *session, bool make, struct lg__problem *problem)
 {
-    /* the state directory, also where its path has changed since */
-    int directory = openat(session->runs_directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) {
+    int runs = lg__session_open_runs(session), directory = runs < 0 ? -1 : openat(runs, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
         lg__problem_set(problem, lg__problem_from_errno(errno), session->host.directory, errno);
+    if (runs >= 0)
+        close(runs);
+    if (directory < 0)
         return -1;
-    }
     int spool = lg__spool_open(directory, session->host.directory, make, problem);
     close(directory);
     return spool;

@@ -28,7 +28,11 @@ static bool owes_last_run(lg_session *session, uint64_t from_ordinal)
         return false;
     lg__run_name(run.ordinal, run.uuid, name);
     lg__run_uuid_text(run.uuid, uuid);
-    if (lg__run_words_open(session->runs_directory, name, uuid, &words) != LG_OK)
+    const int runs = lg__session_open_runs(session);
+    const lg_status status = runs < 0 ? LG_ERR_NO_DIRECTORY : lg__run_words_open(runs, name, uuid, &words);
+    if (runs >= 0)
+        close(runs);
+    if (status != LG_OK)
         return false;
     if (!lg__foreign_file_read(&words.file, words.state + offsetof(struct lg__state, reported), &reported, sizeof reported))
         reported = LG__REPORTED_NONE;

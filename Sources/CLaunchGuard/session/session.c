@@ -1,5 +1,8 @@
 /* The first question of every call on a session, and the session's answers about itself. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "capture/capture.h"
 #include "session/session.h"
@@ -14,6 +17,19 @@ lg_status lg__session_check(const struct lg_session *session)
         return LG_ERR_FORKED;
     lg__capture_thread_calls();
     return atomic_load_explicit(&session->host.closed, memory_order_relaxed) ? LG_ERR_CLOSED : LG_OK;
+}
+
+int lg__session_open_runs(const struct lg_session *session)
+{
+    char path[sizeof session->host.directory + sizeof "/runs"];
+    snprintf(path, sizeof path, "%s/runs", session->host.directory);
+    int runs = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (runs >= 0 && lg__os_file_identity(runs) != session->runs_identity) {
+        close(runs);
+        runs = -1;
+        errno = ENOENT;
+    }
+    return runs;
 }
 
 bool lg__session_launching(const struct lg_session *session)

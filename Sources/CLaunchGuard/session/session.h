@@ -46,7 +46,8 @@ struct lg_session {
     char app_id[LG__NAME_BYTES], app_version[LG__NAME_BYTES];
     char role[LG__NAME_BYTES]; /* last part of the state directory; "": none */
     char run_path[4096 + 96];
-    int runs_directory; /* descriptor; −1: none */
+    int runs_directory; /* descriptor, during the start alone; −1: none */
+    uint64_t runs_identity; /* lg__os_file_identity() of that directory */
     uint64_t ordinal;
     uint64_t process; /* as the primary of the ledger; 0: it is never one */
     bool ledger_alone; /* the run has no file */
@@ -159,6 +160,9 @@ lg_status lg__disk_space_none(struct lg_session *session, lg_status why, const s
 
 /* The reason why a call on this session does nothing: LG_OK if it does something. Signals: safe. */
 lg_status lg__session_check(const struct lg_session *session);
+/* session.c: open the directory of the runs, after the start. −1, with errno: the path leads
+ * elsewhere by now, as after a chroot(). */
+int lg__session_open_runs(const struct lg_session *session);
 
 /* Whether a launch is under way. Handler. */
 bool lg__session_launching(const struct lg_session *session);

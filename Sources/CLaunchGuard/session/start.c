@@ -127,6 +127,13 @@ static int open_directory(struct lg_session *session)
     return directory;
 }
 
+static void close_runs(struct lg_session *session)
+{
+    if (session->runs_directory >= 0)
+        close(session->runs_directory);
+    session->runs_directory = -1;
+}
+
 /* The runs and the ledger of one directory. LG_ERR_STATE: it belongs to another application. */
 static lg_status open_in(int directory, struct lg_session *session, const struct lg__identity *identity)
 {
@@ -136,6 +143,7 @@ static lg_status open_in(int directory, struct lg_session *session, const struct
     session->runs_directory = lg__map_subdirectory(directory, "runs", path, &host->problem);
     if (session->runs_directory < 0)
         return host->problem.status;
+    session->runs_identity = lg__os_file_identity(session->runs_directory);
     snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
     /* the ledger counts programs that are started, and no workers */
     session->process = session->forked ? 0 : lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
@@ -160,8 +168,7 @@ static lg_status open_ledger(struct lg_session *session, const struct lg__identi
             return status;
         }
         shared = true;
-        close(session->runs_directory);
-        session->runs_directory = -1;
+        close_runs(session);
         int own = lg__options_own_folder(session) ? lg__map_subdirectory(directory, session->app_id, host->directory, &host->problem) : -1;
         close(directory);
         directory = own;
@@ -322,10 +329,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *giv
     if (session->keep_first && session->capture != LG_CAPTURE_NONE && !lg__capture_keeps_first())
         lg__host_log(host, LG_LEVEL_WARNING, "keep_first: the static library cannot keep first place; a later handler replaces that of LaunchGuard");
     lg__retention_apply(session);
-    if (session->preloaded) { /* the program may close descriptors that it does not know */
-        close(session->runs_directory);
-        session->runs_directory = -1;
-    }
+    close_runs(session);
     lg__start_faults_end();
     lg__capture_started();
     atomic_store(&host->run.state->started, LG__STARTED);
@@ -353,9 +357,7 @@ static void make_unprotected(struct lg_session *session, lg_status why)
     lg__map_abandon(&host->ledger.map);
     lg__map_abandon(&host->run.map);
     host->ledger = (struct lg__ledger){ .map.file = -1 };
-    if (session->runs_directory >= 0)
-        close(session->runs_directory);
-    session->runs_directory = -1;
+    close_runs(session);
     struct lg__problem ignored = { .status = LG_OK };
     lg__run_create(-1, "", "", NULL, &least, &nobody, &host->run, &ignored);
 }

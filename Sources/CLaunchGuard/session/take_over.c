@@ -5,6 +5,7 @@
  * that is known to end. A primary that ends later is noticed where the session needs the ledger: by
  * lg_launch_prepare(), lg_launch_begin() and lg_delivery_start(). */
 #include <time.h>
+#include <unistd.h>
 
 #include "os/fault_point.h"
 #include "os/os.h"
@@ -58,7 +59,11 @@ static bool take_over(struct lg_session *session)
         atomic_store(&host->ledger.hot->primary, 0);
         return false;
     }
+    session->runs_directory = lg__session_open_runs(session);
     lg__last_run_account(session, host->run.identity);
+    if (session->runs_directory >= 0)
+        close(session->runs_directory);
+    session->runs_directory = -1;
     atomic_store(&host->run.state->started, LG__STARTED_TOOK_OVER);
     session->protection = LG_PROTECTION_FULL;
     pthread_mutex_lock(&host->lock);

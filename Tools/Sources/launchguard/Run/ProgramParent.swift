@@ -81,7 +81,8 @@ struct ProgramParent {
     }
 
     /// Waits for each child that has ended: the program, and orphans among its descendants. The
-    /// result is the wait status of the program; `stop` the signal that a traced program stopped by.
+    /// result is the wait status of the program; `stop` the signal that a traced program stopped
+    /// by.
     private func reap(_ watch: LaunchWatch?, _ stop: inout Int32) -> Int32? {
         var result: Int32?
         while case let child = unsafe lg_shim_ended_child(process, &stop), child > 0 {
