@@ -253,6 +253,32 @@ class Separate(SymbolCase):
         self.assert_known("--debug-dir", "old")
 
 
+    def test_split_debug_file(self):
+        compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
+        if len(compilers) == 1:
+            print("clang++ is not in PATH: its split debug files are left out")
+        for compiler, version in [(compiler, version) for compiler in compilers for version in (4, 5)]:
+            with self.subTest(compiler, version=version):
+                name = f"split-{compiler.strip('+')}-{version}"
+                shell(f"{compiler} -g -gdwarf-{version} -O2 -gsplit-dwarf -c '{HERE}/shop.cpp' -o {name}.o", self.folder)
+                run = self.died(self.build(name, f"{compiler} {name}.o"))
+                self.assertEqual(self.problems(self.inspect(run), "split-debug"), [])
+                shell(f"mkdir -p away; mv {name}.dwo away", self.folder)
+                report = self.inspect(run)
+                self.assertEqual(self.symbols(report, name), OF_DWARF_5["swift"])
+                self.assertIn(f"{self.folder}/{name}.dwo of {self.folder}/{name} is missing", self.problems(report, "split-debug")[0])
+                self.assertIn(f"{name}.dwo of ", self.tool("inspect", run).stdout)
+                shell(f"cp away/{name}.dwo {name}.dwp", self.folder)
+                self.assertEqual(self.problems(self.inspect(run), "split-debug"), [])
+
+    def test_alternate_file(self):
+        """As dwz leaves a program."""
+        shell(r"printf 'shared.debug\0%20s' >link; objcopy --add-section .gnu_debugaltlink=link shop", self.folder)
+        self.assertIn(f"{self.folder}/shared.debug, which is not on this machine", self.problems(self.inspect(self.run_file), "alternate-file")[0])
+        shell("cp whole shared.debug", self.folder)
+        self.assertEqual(self.problems(self.inspect(self.run_file), "alternate-file"), [])
+
+
 class WithoutBuildID(SymbolCase):
     compiler = "-O2 -Wl,--build-id=none"
 
