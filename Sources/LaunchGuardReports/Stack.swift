@@ -29,6 +29,14 @@ public struct Stack: Codable, Hashable, Sendable {
         self.reason = reason
     }
 
+    /// The innermost frames, which are in each better walk too: those that unwind tables alone
+    /// found.
+    public var certainFrames: ArraySlice<Frame> {
+        guard method == .dwarf, assumedFrames == nil else { return frames.prefix(1) }
+        // The last frame of a walk that broke off may be no return address.
+        return frames.dropLast(isTruncated && frames.count > 1 ? 1 : 0)
+    }
+
     /// How the stack was walked.
     public enum Method: String, Codable, Sendable {
         case framePointers = "frame-pointers"

@@ -7,6 +7,8 @@ struct ModuleFiles: Sendable {
     var names: [String] = []
     /// The one with lines of the source.
     var lines: String?
+    /// The one that ran, with its code, where it is at its place.
+    var program: String?
     /// Problems of the search.
     var problems: [Problem] = []
 
@@ -70,9 +72,15 @@ struct ModuleFinder: Sendable {
         below = DebugFolders(debugDirectories)
     }
 
-    /// The files of a module that may be at those places. Each has the module's build id. The
-    /// search ends with the first file that has lines.
+    /// The files of a module that may be at those places. Each has the module's build id.
     func files(of module: RunModule, at places: [String]) -> ModuleFiles {
+        var files = symbols(of: module, at: places)
+        files.program = program(of: module, at: places)
+        return files
+    }
+
+    /// The search ends with the first file that has lines.
+    private func symbols(of module: RunModule, at places: [String]) -> ModuleFiles {
         var search = ModuleSearch(module: module)
         let folders = debugDirectories + [systemDirectory]
         let byName = debugDirectories.flatMap { ["\($0)/\(module.name)", "\($0)/\(module.name).debug"] }
@@ -101,8 +109,7 @@ struct ModuleFinder: Sendable {
         return files
     }
 
-    /// The file that ran, if it is at one of those places.
-    func program(of module: RunModule, at places: [String]) -> String? {
+    private func program(of module: RunModule, at places: [String]) -> String? {
         var search = ModuleSearch(module: module)
         for place in places where search.paths.isEmpty { search.consider(place) }
         return search.paths.first
