@@ -59,6 +59,9 @@ public struct Frame: Codable, Hashable, Sendable {
     /// True: no function's call, but the kernel's of a signal handler. The next frame was
     /// interrupted, and its own address is looked up.
     public var isSignalHandlerCall: Bool?
+    /// True: the next frame called another function, which ended by a jump to this one and has no
+    /// frame.
+    public var isTailCalled: Bool?
     /// The functions at this address, the innermost inlined one first and the function proper last;
     /// nil: not looked up, or nothing found.
     public var symbols: [Symbol]?

@@ -56,6 +56,13 @@ NOINLINE int tail(int n)
     return tail_last(n + sink); /* a jump, where the compiler optimizes */
 }
 
+/* Calls each of the two, and so could look like either. */
+NOINLINE int tailed(int n)
+{
+    int r = sink ? tail_last(n) : tail(n);
+    return r + sink;
+}
+
 NOINLINE int large(int n)
 {
     volatile char room[6000];
@@ -192,7 +199,7 @@ static const struct shape {
     const char *name;
     int (*run)(int n);
 } shapes[] = {
-    { "plain", plain }, { "tail", tail }, { "large", large }, { "grown", grown }, { "recursive", recursive }, { "sorted", sorted },
+    { "plain", plain }, { "tail", tail }, { "tailed", tailed }, { "large", large }, { "grown", grown }, { "recursive", recursive }, { "sorted", sorted },
     { "call_null", call_null }, { "noreturn", ends_in_a_call }, { "handler", in_handler }, { "first_instruction", at_first_instruction },
     { "thread", threaded }, { "no_frame", no_frame }, { "bare_leaf", bare_leaf }, { "throw", thrown },
 };
