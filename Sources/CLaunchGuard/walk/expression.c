@@ -1,8 +1,8 @@
 /* DWARF expressions in memory: in unwind tables they stand where a rule is not "saved at an
  * offset", that is in signal frames and in the entries of the procedure linkage table. */
-#include "walk/expression.h"
-
 #include "walk/cfi.h"
+#include "walk/dwarf.h"
+#include "walk/expression.h"
 
 #define BYTES_MAX 256u /* of one expression */
 

@@ -1,14 +1,14 @@
 /* The machine of DWARF expressions (DWARF 5, section 2.5). Two readers of unwind tables decode
  * operations for it: the crash handler from the memory of its process, and the tool from what libdw
- * found in files. It is safe in a signal handler if the reads are. */
+ * found in files. It is safe in a signal handler if the reads are.
+ *
+ * walk/dwarf.h comes before it: the tool has neither in a folder of its own. */
 #ifndef LG_WALK_EXPRESSION_H
 #define LG_WALK_EXPRESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "dwarf.h"
 
 #define LG__EXPRESSION_STEPS_MAX 256u
 #define LG__EXPRESSION_STACK_MAX 16u

@@ -1,4 +1,5 @@
 /* Expressions of unwind tables, as libdw decodes them, for the machine of the core. */
+#include "../../../Sources/CLaunchGuard/walk/dwarf.h"
 #include "../../../Sources/CLaunchGuard/walk/expression.h"
 
 #include "internal.h"
