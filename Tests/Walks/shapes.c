@@ -17,6 +17,7 @@ void (*volatile no_function)(void);
 void shape_throw(void);
 int asm_no_frame(int (*next)(int));
 int asm_bare_leaf(int *where);
+int asm_expression(int (*next)(int));
 
 NOINLINE int crash(int n)
 {
@@ -189,6 +190,13 @@ NOINLINE int bare_leaf(int n)
     return r;
 }
 
+NOINLINE int expression(int n)
+{
+    int r = asm_expression(middle) + n;
+    sink += r;
+    return r;
+}
+
 NOINLINE int thrown(int n)
 {
     shape_throw();
@@ -201,7 +209,7 @@ static const struct shape {
 } shapes[] = {
     { "plain", plain }, { "tail", tail }, { "tailed", tailed }, { "large", large }, { "grown", grown }, { "recursive", recursive }, { "sorted", sorted },
     { "call_null", call_null }, { "noreturn", ends_in_a_call }, { "handler", in_handler }, { "first_instruction", at_first_instruction },
-    { "thread", threaded }, { "no_frame", no_frame }, { "bare_leaf", bare_leaf }, { "throw", thrown },
+    { "thread", threaded }, { "no_frame", no_frame }, { "bare_leaf", bare_leaf }, { "expression", expression }, { "throw", thrown },
 };
 
 int main(int count, char **arguments)

@@ -56,6 +56,8 @@ EXPECTED = {
     ("O2-split", "sorted"): ([*CALLS, "compare", "sorted", "main"], False),
     ("static", "no_frame"): ([*CALLS, "asm_no_frame", "no_frame", "main"], False),
     ("O0", "plain"): ([*CALLS, "plain", "main"], False),
+    ("O0", "expression"): ([*CALLS, "asm_expression", "expression", "main"], False),
+    ("O0-debug-frame", "expression"): ([*CALLS, "asm_expression", "expression", "main"], False),
     ("O0", "no_frame"): ([*CALLS, "asm_no_frame", "no_frame", "main"], False),
     ("O0", "bare_leaf"): (["asm_bare_leaf", "bare_leaf", "main"], True),
 }
@@ -72,10 +74,11 @@ def run(command, **more):
 
 def build(folder, name):
     flags, link = BUILDS[name]
-    parts = [folder / f"{name}-{part}.o" for part in ("shapes", "thrown", "bare")]
+    parts = [folder / f"{name}-{part}.o" for part in ("shapes", "thrown", "bare", "expression")]
     run(["gcc", "-g", "-D_GNU_SOURCE", f"-I{ROOT}/include", *flags, "-c", HERE / "shapes.c", "-o", parts[0]])
     run(["g++", "-g", "-O2", *(flag for flag in flags if flag == "-fPIE"), "-c", HERE / "thrown.cpp", "-o", parts[1]])
     run(["gcc", "-g", "-c", HERE / "bare.S", "-o", parts[2]])
+    run(["gcc", "-g", "-c", HERE / "expression.S", "-o", parts[3]])
     run(["g++", *link, *parts, options.library, "-pthread", "-o", folder / name])
     if name == "O2-split":
         build_id = re.search(r"Build ID: (..)(\w+)", run(["readelf", "-n", folder / name]))
@@ -209,7 +212,8 @@ class KnownStacks(WalkCase):
 
     def test_nothing_is_said_where_nothing_differs(self):
         self.assertNotIn("walked again", self.tool(self.died("O0", "bare_leaf"), "--no-symbols").stdout)
-        self.assertNotIn("walked again", self.tool(self.died("O0", "plain")).stdout)
+        for shape in "plain", "expression":
+            self.assertNotIn("walked again", self.tool(self.died("O0", shape)).stdout)
 
     def test_signal_handler(self):
         """Text and page say where the kernel called the handler; what was interrupted is looked up
