@@ -91,6 +91,15 @@ public struct RunReport: Codable, Hashable, Sendable {
         return fatalCrash.map { own.place(in: $0.stack) } ?? hang?.place(own)
     }
 
+    /// Whether a better walk of the crashed thread's stack may find another place.
+    public var isPlaceDoubtful: Bool {
+        guard let crash else { return false }
+        let own = OwnCode(self)
+        guard let stack = crash.stack, let index = stack.frames.firstIndex(where: own.isOwn) else { return true }
+        let certain = crash.dwarfStack?.certainFrames ?? stack.frames.prefix(1)
+        return !certain.map(\.address).starts(with: stack.frames[...index].map(\.address))
+    }
+
     /// Path of the program's own module.
     var programPath: String? {
         let executable = identity?.executable

@@ -29,6 +29,14 @@ public struct Stack: Codable, Hashable, Sendable {
         self.reason = reason
     }
 
+    /// The innermost frames, which are in each better walk too: those that unwind tables alone
+    /// found.
+    public var certainFrames: ArraySlice<Frame> {
+        guard method == .dwarf, assumedFrames == nil else { return frames.prefix(1) }
+        // The last frame of a walk that broke off may be no return address.
+        return frames.dropLast(isTruncated && frames.count > 1 ? 1 : 0)
+    }
+
     /// How the stack was walked.
     public enum Method: String, Codable, Sendable {
         case framePointers = "frame-pointers"
@@ -51,6 +59,9 @@ public struct Frame: Codable, Hashable, Sendable {
     /// True: no function's call, but the kernel's of a signal handler. The next frame was
     /// interrupted, and its own address is looked up.
     public var isSignalHandlerCall: Bool?
+    /// True: the next frame called another function, which ended by a jump to this one and has no
+    /// frame.
+    public var isTailCalled: Bool?
     /// The functions at this address, the innermost inlined one first and the function proper last;
     /// nil: not looked up, or nothing found.
     public var symbols: [Symbol]?

@@ -178,6 +178,30 @@ class Golden(SymbolCase):
             self.assertEqual(found, [name, "shop::g(int volatile*)", "main"], way)
 
 
+    def test_parts_and_copies_of_functions(self):
+        """They have the name of the function, wherever it is shown."""
+        names = {"work.cold": "work", "work.part.0.isra.1": "work", "work.constprop.0.cold.2": "work", "work.lto_priv.12": "work", "work.other.0": "work.other.0",
+                 "_ZN4shop4workEPVi.part.0": "shop::work(int volatile*)", "_ZN4shop4work17h0123456789abcdefE.llvm.1234567890": "shop::work",
+                 "_RNvCs1234_4shop4work.llvm.12": "shop::work"}
+        source = self.folder / "parts.c"
+        functions = [f'__attribute__((noinline)) int f{number}(volatile int *where) __asm__("{name}");' for number, name in enumerate(names)]
+        functions += [f"int f{number}(volatile int *where) {{ return {f'f{number - 1}(where)' if number else '*where'} + 1; }}" for number in range(len(names))]
+        source.write_text("\n".join(functions) + f"\nint main(void) {{ return f{len(names) - 1}(0) + 1; }}\n")
+        run = self.died(self.build("parts", f"gcc -g -O1 -fno-ipa-cp -fno-ipa-sra '{source}'"))
+        for way in ways() + ["builtin"]:
+            report = self.inspect(run, "--symbolizer", way)
+            frames = report["crash"]["dwarfStack"]["frames"][:len(names)]
+            self.assertEqual([frame["symbols"][-1].get("mangledName", frame["symbols"][-1]["name"]) for frame in frames], list(names), way)
+            self.assertEqual([frame["symbols"][-1]["name"] for frame in frames], list(names.values()), way)
+        text = self.tool("inspect", "--symbolizer", "builtin", run).stdout
+        self.assertEqual(text.splitlines()[0], "read through a NULL pointer in work of parts")
+        page = self.folder / "parts.html"
+        self.tool("export", "--format", "html", "-o", page, run)
+        for output in text, page.read_text():
+            self.assertIn("work.other.0", output)
+            self.assertNotRegex(output, r"\.(cold|part|constprop|isra|llvm|lto_priv)\b")
+
+
 class Separate(SymbolCase):
     """The symbols are elsewhere than in the program."""
 
@@ -227,6 +251,32 @@ class Separate(SymbolCase):
         self.assertIn(other, message)
         shell("mkdir old; cp whole old/shop", self.folder)
         self.assert_known("--debug-dir", "old")
+
+
+    def test_split_debug_file(self):
+        compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
+        if len(compilers) == 1:
+            print("clang++ is not in PATH: its split debug files are left out")
+        for compiler, version in [(compiler, version) for compiler in compilers for version in (4, 5)]:
+            with self.subTest(compiler, version=version):
+                name = f"split-{compiler.strip('+')}-{version}"
+                shell(f"{compiler} -g -gdwarf-{version} -O2 -gsplit-dwarf -c '{HERE}/shop.cpp' -o {name}.o", self.folder)
+                run = self.died(self.build(name, f"{compiler} {name}.o"))
+                self.assertEqual(self.problems(self.inspect(run), "split-debug"), [])
+                shell(f"mkdir -p away; mv {name}.dwo away", self.folder)
+                report = self.inspect(run)
+                self.assertEqual(self.symbols(report, name), OF_DWARF_5["swift"])
+                self.assertIn(f"{self.folder}/{name}.dwo of {self.folder}/{name} is missing", self.problems(report, "split-debug")[0])
+                self.assertIn(f"{name}.dwo of ", self.tool("inspect", run).stdout)
+                shell(f"cp away/{name}.dwo {name}.dwp", self.folder)
+                self.assertEqual(self.problems(self.inspect(run), "split-debug"), [])
+
+    def test_alternate_file(self):
+        """As dwz leaves a program."""
+        shell(r"printf 'shared.debug\0%20s' >link; objcopy --add-section .gnu_debugaltlink=link shop", self.folder)
+        self.assertIn(f"{self.folder}/shared.debug, which is not on this machine", self.problems(self.inspect(self.run_file), "alternate-file")[0])
+        shell("cp whole shared.debug", self.folder)
+        self.assertEqual(self.problems(self.inspect(self.run_file), "alternate-file"), [])
 
 
 class WithoutBuildID(SymbolCase):

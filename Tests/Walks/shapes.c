@@ -17,6 +17,7 @@ void (*volatile no_function)(void);
 void shape_throw(void);
 int asm_no_frame(int (*next)(int));
 int asm_bare_leaf(int *where);
+int asm_expression(int (*next)(int));
 
 NOINLINE int crash(int n)
 {
@@ -54,6 +55,13 @@ NOINLINE int tail(int n)
 {
     sink++;
     return tail_last(n + sink); /* a jump, where the compiler optimizes */
+}
+
+/* Calls each of the two, and so could look like either. */
+NOINLINE int tailed(int n)
+{
+    int r = sink ? tail_last(n) : tail(n);
+    return r + sink;
 }
 
 NOINLINE int large(int n)
@@ -182,6 +190,13 @@ NOINLINE int bare_leaf(int n)
     return r;
 }
 
+NOINLINE int expression(int n)
+{
+    int r = asm_expression(middle) + n;
+    sink += r;
+    return r;
+}
+
 NOINLINE int thrown(int n)
 {
     shape_throw();
@@ -192,9 +207,9 @@ static const struct shape {
     const char *name;
     int (*run)(int n);
 } shapes[] = {
-    { "plain", plain }, { "tail", tail }, { "large", large }, { "grown", grown }, { "recursive", recursive }, { "sorted", sorted },
+    { "plain", plain }, { "tail", tail }, { "tailed", tailed }, { "large", large }, { "grown", grown }, { "recursive", recursive }, { "sorted", sorted },
     { "call_null", call_null }, { "noreturn", ends_in_a_call }, { "handler", in_handler }, { "first_instruction", at_first_instruction },
-    { "thread", threaded }, { "no_frame", no_frame }, { "bare_leaf", bare_leaf }, { "throw", thrown },
+    { "thread", threaded }, { "no_frame", no_frame }, { "bare_leaf", bare_leaf }, { "expression", expression }, { "throw", thrown },
 };
 
 int main(int count, char **arguments)

@@ -56,6 +56,8 @@ EXPECTED = {
     ("O2-split", "sorted"): ([*CALLS, "compare", "sorted", "main"], False),
     ("static", "no_frame"): ([*CALLS, "asm_no_frame", "no_frame", "main"], False),
     ("O0", "plain"): ([*CALLS, "plain", "main"], False),
+    ("O0", "expression"): ([*CALLS, "asm_expression", "expression", "main"], False),
+    ("O0-debug-frame", "expression"): ([*CALLS, "asm_expression", "expression", "main"], False),
     ("O0", "no_frame"): ([*CALLS, "asm_no_frame", "no_frame", "main"], False),
     ("O0", "bare_leaf"): (["asm_bare_leaf", "bare_leaf", "main"], True),
 }
@@ -72,10 +74,11 @@ def run(command, **more):
 
 def build(folder, name):
     flags, link = BUILDS[name]
-    parts = [folder / f"{name}-{part}.o" for part in ("shapes", "thrown", "bare")]
+    parts = [folder / f"{name}-{part}.o" for part in ("shapes", "thrown", "bare", "expression")]
     run(["gcc", "-g", "-D_GNU_SOURCE", f"-I{ROOT}/include", *flags, "-c", HERE / "shapes.c", "-o", parts[0]])
     run(["g++", "-g", "-O2", *(flag for flag in flags if flag == "-fPIE"), "-c", HERE / "thrown.cpp", "-o", parts[1]])
     run(["gcc", "-g", "-c", HERE / "bare.S", "-o", parts[2]])
+    run(["gcc", "-g", "-c", HERE / "expression.S", "-o", parts[3]])
     run(["g++", *link, *parts, options.library, "-pthread", "-o", folder / name])
     if name == "O2-split":
         build_id = re.search(r"Build ID: (..)(\w+)", run(["readelf", "-n", folder / name]))
@@ -176,9 +179,41 @@ class KnownStacks(WalkCase):
         self.assertLess(names.index("threaded"), names.index("main"))
         self.assertNotIn("assumedFrames", first["stack"])
 
+    def test_one_place(self):
+        """A line about a run and the whole report name one place, also where the handler's walk
+        ended in the program's own copy of a library."""
+        for build, shape, place in ("static", "noreturn", "in give_up"), ("static", "throw", "in inner()"), ("O2-debug-frame", "plain", "in crash"):
+            with self.subTest(build=build, shape=shape):
+                state = self.died(build, shape)
+                line, verdict = (json.loads(subprocess.run([options.tool, command, "--json", state], env=CLEAN, timeout=LIMIT_S, capture_output=True, text=True).stdout)
+                                 for command in ("list", "verdict"))
+                fleet = self.folder / f"{build}-{shape}.db"
+                run([options.tool, "collect", "--into", fleet, state], env=CLEAN)
+                group = json.loads(run([options.tool, "top", "--json", fleet], env=CLEAN))
+                sentence = self.tool(state).stdout.splitlines()[0]
+                self.assertIn(place.removesuffix("()"), sentence)
+                for reader in line, verdict, group:
+                    self.assertEqual((reader["headline"], reader["place"]), (sentence, place))
+
+    def test_tail_calls(self):
+        """A stack says where the caller called another function, and nothing where a function was
+        only split."""
+        for build, shape, expected in [("O2-debug-frame", "tailed", ["tail_last"]), ("O2-split", "tailed", ["tail_last"]), ("static", "tailed", ["tail_last"]),
+                                       ("O0", "tailed", []), ("O2-debug-frame", "throw", []), ("O2-debug-frame", "plain", [])]:
+            with self.subTest(build=build, shape=shape):
+                state = self.died(build, shape)
+                frames = [frame for frame in shown(self.crash(state))["frames"] if frame.get("module", "").startswith(str(self.folder))]
+                self.assertEqual([frame["symbols"][-1]["name"] for frame in frames if frame.get("isTailCalled")], expected)
+                text = self.tool(state, "--symbolizer", "builtin").stdout
+                self.assertEqual(re.findall(r" in (\w+) .*\n    … tail calls left out …\n#\d+ .* in tailed ", text), expected)
+        page = self.folder / "tail.html"
+        run([options.tool, "export", "--format", "html", "-o", page, self.died("O2-debug-frame", "tailed")], env=CLEAN)
+        self.assertIn("… tail calls left out …", page.read_text())
+
     def test_nothing_is_said_where_nothing_differs(self):
         self.assertNotIn("walked again", self.tool(self.died("O0", "bare_leaf"), "--no-symbols").stdout)
-        self.assertNotIn("walked again", self.tool(self.died("O0", "plain")).stdout)
+        for shape in "plain", "expression":
+            self.assertNotIn("walked again", self.tool(self.died("O0", shape)).stdout)
 
     def test_signal_handler(self):
         """Text and page say where the kernel called the handler; what was interrupted is looked up

@@ -49,6 +49,7 @@ static const struct lg__field frame_fields[] = {
     MAY_BE("fileAddress", file_address, "address", "", "The address to look up, in the module's file."),
     FIELD(TRUE_IF, "isSignalHandlerCall", is_signal, "",
           "True: no function's call, but the kernel's of a signal handler: the next frame was interrupted, and its own address is looked up."),
+    ADDED("isTailCalled", "boolean", "True: the next frame called another function, which ended by a jump to this one and has no frame."),
     ADDED("symbols", "[symbol]", "Functions at the address, the innermost first; left out: they were not looked up."),
     LAST,
 };

@@ -54,7 +54,9 @@ enum lg__dwarf_operation {
     DW_OP_regx = 0x90,
     DW_OP_bregx = 0x92,
     DW_OP_deref_size = 0x94,
-    DW_OP_nop = 0x96
+    DW_OP_nop = 0x96,
+    DW_OP_call_frame_cfa = 0x9c,
+    DW_OP_stack_value = 0x9f
 };
 
 enum lg__dwarf_instruction {

@@ -32,7 +32,10 @@ extension Stack {
         while index < frames.count {
             if index == innermost, omitted > 0 { pieces.append(.gap("\(omitted) frames are not stored")) }
             let (length, count) = repetition(from: index, to: index < innermost ? min(innermost, frames.count) : frames.count)
-            pieces += (index..<index + length).map { .frame(frames[$0], number(of: $0)) }
+            for index in index..<index + length {
+                pieces.append(.frame(frames[index], number(of: index)))
+                if frames[index].isTailCalled == true { pieces.append(.gap("tail calls left out")) }
+            }
             index += length * count
             if count > 1 {
                 let what = length == 1 ? "this frame repeats" : "these \(length) frames repeat"

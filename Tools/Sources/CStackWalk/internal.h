@@ -51,7 +51,8 @@ struct state {
     uint64_t pc;
 };
 
-/* A word of the process. */
+/* Bytes of the process. */
+bool stack_walk_read(const struct stack_walk *walk, void *to, uint64_t at, size_t size);
 bool stack_walk_word(const struct stack_walk *walk, uint64_t at, uint64_t *ret_word);
 const struct module *stack_walk_module_at(const struct stack_walk *walk, uint64_t pc);
 

@@ -78,20 +78,25 @@ static bool is_code(const struct stack_walk *walk, uint64_t pc)
 
 /* ---- memory ---- */
 
-bool stack_walk_word(const struct stack_walk *walk, uint64_t at, uint64_t *ret_word)
+bool stack_walk_read(const struct stack_walk *walk, void *to, uint64_t at, size_t size)
 {
     for (size_t i = 0; i < walk->memory_count; i++) {
         const struct stack_walk_memory *memory = &walk->memory[i];
-        if (at >= memory->start && at - memory->start < memory->size && memory->size - (at - memory->start) >= sizeof *ret_word) {
-            memcpy(ret_word, memory->bytes + (at - memory->start), sizeof *ret_word);
+        if (at >= memory->start && at - memory->start < memory->size && memory->size - (at - memory->start) >= size) {
+            memcpy(to, memory->bytes + (at - memory->start), size);
             return true;
         }
     }
     const struct module *module = stack_walk_module_at(walk, at);
     for (size_t i = 0; module && i < module->count; i++)
-        if (module_file_read(&module->files[i], at - module->place.bias, ret_word, sizeof *ret_word))
+        if (module_file_read(&module->files[i], at - module->place.bias, to, size))
             return true;
     return false;
+}
+
+bool stack_walk_word(const struct stack_walk *walk, uint64_t at, uint64_t *ret_word)
+{
+    return stack_walk_read(walk, ret_word, at, sizeof *ret_word);
 }
 
 /* ---- rows ---- */

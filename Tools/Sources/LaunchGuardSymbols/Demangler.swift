@@ -25,10 +25,11 @@ package final class Demangler: Sendable {
     }
 
     /// The short forms, for example "Database.open(_:)". A name that is not mangled, or is too
-    /// much, is its own.
+    /// much, is its own. Parts and copies of a function have its name.
     func names(of names: Set<String>) -> [String: String] {
         state.withLock { state in
-            var rest = names.filter { state.known[$0] == nil && Self.isMangled($0) }.sorted()[...]
+            let functions = Dictionary(uniqueKeysWithValues: names.map { ($0, PartName.function($0)) })
+            var rest = Set(functions.values).filter { state.known[$0] == nil && Self.isMangled($0) }.sorted()[...]
             while !rest.isEmpty, state.failures < Self.mostFailures {
                 var size = 0
                 let batch = rest.prefix(1024).prefix { name in
@@ -42,7 +43,7 @@ package final class Demangler: Sendable {
                 state.known[rest.removeFirst()] = batch[batch.startIndex + answers.count]
                 state.failures += 1
             }
-            return Dictionary(uniqueKeysWithValues: names.map { ($0, state.known[$0] ?? $0) })
+            return functions.mapValues { state.known[$0] ?? $0 }
         }
     }
 

@@ -7,6 +7,8 @@ struct ModuleFiles: Sendable {
     var names: [String] = []
     /// The one with lines of the source.
     var lines: String?
+    /// The one that ran, with its code, where it is at its place.
+    var program: String?
     /// Problems of the search.
     var problems: [Problem] = []
 
@@ -70,9 +72,15 @@ struct ModuleFinder: Sendable {
         below = DebugFolders(debugDirectories)
     }
 
-    /// The files of a module that may be at those places. Each has the module's build id. The
-    /// search ends with the first file that has lines.
+    /// The files of a module that may be at those places. Each has the module's build id.
     func files(of module: RunModule, at places: [String]) -> ModuleFiles {
+        var files = symbols(of: module, at: places)
+        files.program = program(of: module, at: places)
+        return files
+    }
+
+    /// The search ends with the first file that has lines.
+    private func symbols(of module: RunModule, at places: [String]) -> ModuleFiles {
         var search = ModuleSearch(module: module)
         let folders = debugDirectories + [systemDirectory]
         let byName = debugDirectories.flatMap { ["\($0)/\(module.name)", "\($0)/\(module.name).debug"] }
@@ -101,8 +109,7 @@ struct ModuleFinder: Sendable {
         return files
     }
 
-    /// The file that ran, if it is at one of those places.
-    func program(of module: RunModule, at places: [String]) -> String? {
+    private func program(of module: RunModule, at places: [String]) -> String? {
         var search = ModuleSearch(module: module)
         for place in places where search.paths.isEmpty { search.consider(place) }
         return search.paths.first
@@ -124,6 +131,8 @@ struct ModuleSearch {
     private var hasNoBuildID = false
     private var isUnnameable = false
     private var missing: String?
+    /// Files of split debug information that are not there.
+    private var absent: [String] = []
 
     init(module: RunModule) {
         self.module = module
@@ -147,6 +156,8 @@ struct ModuleSearch {
         found.append((path, sections.contains { $0.type == 2 && $0.size > 0 }))
         guard lines == nil, sections.haveLines else { return }
         if LLVMSymbolizer.canName(path) { lines = path } else { isUnnameable = true }
+        // A package of all of them has the program's name.
+        absent = ELFFile(path: path + ".dwp") == nil ? file.splitFiles().filter { ELFFile(path: $0) == nil } : []
         guard let other = file.alternateFile() else { return }
         let place = other.hasPrefix("/") ? other : path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/" + other
         missing = ELFFile(path: place) == nil ? "\(path) keeps a part of its debug information in \(place), which is not on this machine; install it" : nil
@@ -169,6 +180,10 @@ struct ModuleSearch {
         var files = ModuleFiles(names: found.filter(\.hasSymbols).map(\.path) + found.filter { !$0.hasSymbols }.map(\.path), lines: lines)
         if let wrong, lines == nil { files.add("build-id", wrong, module) }
         if found.isEmpty, wrong == nil { files.add("not-found", "the file is not on this machine; name its folder with --debug-dir", module) }
+        if let first = absent.first, let lines {
+            let others = absent.count > 1 ? " and \(absent.count - 1) more" : ""
+            files.add("split-debug", "\(first)\(others) of \(lines) is missing; without it, inlined functions are not known", module)
+        }
         if let missing { files.add("alternate-file", missing, module) }
         if hasNoBuildID { files.add("no-build-id", "the file has no build id; its symbols are right only if this file ran", module) }
         if isUnnameable, lines == nil { files.add("name", "no symbolizer accepts such a path, so that there are no lines", module) }

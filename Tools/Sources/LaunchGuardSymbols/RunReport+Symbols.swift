@@ -61,7 +61,10 @@ extension RunReport {
         if !problems.contains(problem) { problems.append(problem) }
     }
 
-    mutating func apply(_ locations: [Location.Query: [Location]], _ names: [String: String], _ asynchronous: Set<String>, _ files: [RunModule: ModuleFiles]) {
+    mutating func apply(
+        _ locations: [Location.Query: [Location]], _ names: [String: String], _ asynchronous: Set<String>, _ files: [RunModule: ModuleFiles],
+        isTailCall: (TailCall) -> Bool
+    ) {
         let report = self
         /// Returns why a trap is at the first frame, where the compiler wrote that down.
         @discardableResult func symbolicate(_ frames: inout [Frame]) -> Trap? {
@@ -75,9 +78,27 @@ extension RunReport {
             }
             return trap
         }
+        @discardableResult func symbolicate(_ stack: inout Stack?) -> Trap? {
+            guard var walked = stack else { return nil }
+            defer { stack = walked }
+            let trap = symbolicate(&walked.frames)
+            // Frames that were guessed may leave out any call.
+            guard walked.method == .dwarf, walked.assumedFrames == nil else { return trap }
+            for index in walked.frames.indices.dropLast() where walked.omitted == 0 || index + 1 != walked.innermost {
+                let (frame, caller) = (walked.frames[index], walked.frames[index + 1])
+                guard frame.isSignalHandlerCall != true, caller.address != caller.lookup, let module = report.module(at: frame.lookup), module.contains(caller.lookup),
+                    let own = files[module], let start = report.query(for: frame, in: files).flatMap({ locations[$0]?.last?.start })
+                else { continue }
+                let call = TailCall(function: start, returnAddress: caller.address.value &- module.bias.value, code: own.program, symbols: own.names)
+                if isTailCall(call) { walked.frames[index].isTailCalled = true }
+            }
+            return trap
+        }
         func symbolicate(_ threads: inout [ThreadState]) {
-            for index in threads.indices where threads[index].stack != nil { symbolicate(&threads[index].stack!.frames) }
-            for index in threads.indices where threads[index].storedStack != nil { symbolicate(&threads[index].storedStack!.frames) }
+            for index in threads.indices {
+                symbolicate(&threads[index].stack)
+                symbolicate(&threads[index].storedStack)
+            }
         }
         var taken = snapshots ?? []
         for index in taken.indices where taken[index].threads != nil { symbolicate(&taken[index].threads!) }
@@ -90,9 +111,9 @@ extension RunReport {
             guards!.sites![index].place = frames[0]
         }
         changeCrashes { crash in
-            let byTables = crash.dwarfStack != nil ? symbolicate(&crash.dwarfStack!.frames) : nil
-            let byPointers = crash.framePointerStack != nil ? symbolicate(&crash.framePointerStack!.frames) : nil
-            if crash.storedStack != nil { symbolicate(&crash.storedStack!.frames) }
+            let byTables = symbolicate(&crash.dwarfStack)
+            let byPointers = symbolicate(&crash.framePointerStack)
+            symbolicate(&crash.storedStack)
             if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
             for index in (crash.asyncChains ?? []).indices {
                 var frames = [crash.asyncChains![index].frame]

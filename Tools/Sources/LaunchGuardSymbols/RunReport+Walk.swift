@@ -1,17 +1,37 @@
-package import LaunchGuardReports
+internal import LaunchGuardReports
 
-extension RunReport {
-    /// Walk the stacks that leave a doubt again, and take what is better.
+extension [RunReport] {
+    /// Reports that one process walks.
+    private static var reportsAtOnce: Int { 64 }
+
+    /// Walk stacks that leave a doubt again, and take what is better.
     ///
     /// - Parameter program: a program, with its first arguments, that answers as
     ///   `StackWalker.answer(to:)` does.
-    package mutating func walkAgain(_ program: [String], debugDirectories: [String]) {
-        guard crashes.contains(where: \.hasDoubts) else { return }
-        let arguments = program.dropFirst() + StackWalker.arguments(for: path, debugDirectories)
-        // A server of debug files may take its own minute.
-        guard let output = Subprocess.output(of: program[0], Array(arguments), seconds: 150), let answer = StackWalker.answer(from: output) else {
-            return addProblem(.ofWalk("the walk failed"))
+    package mutating func walkAgain(_ extent: StackWalker.Extent, _ program: [String], debugDirectories: [String]) {
+        let doubtful = indices.filter { self[$0].hasDoubts(extent) }
+        for start in stride(from: 0, to: doubtful.count, by: Self.reportsAtOnce) {
+            walkAgain(doubtful[start...].prefix(Self.reportsAtOnce), extent, program, debugDirectories)
         }
+    }
+
+    private mutating func walkAgain(_ indexes: ArraySlice<Int>, _ extent: StackWalker.Extent, _ program: [String], _ debugDirectories: [String]) {
+        let arguments = program.dropFirst().map(\.self) + StackWalker.arguments(for: indexes.map { self[$0].path }, extent, debugDirectories)
+        // A server of debug files may take its own minute.
+        let output = Subprocess.output(of: program[0], arguments, seconds: 150)
+        if let answers = output.flatMap(StackWalker.answers), answers.count == indexes.count {
+            for (index, answer) in zip(indexes, answers) { self[index].take(answer) }
+        } else if indexes.count > 1 {
+            // A file that is too much costs no other its walk.
+            for index in indexes { walkAgain([index], extent, program, debugDirectories) }
+        } else {
+            for index in indexes { self[index].addProblem(.ofWalk("the walk failed")) }
+        }
+    }
+}
+
+extension RunReport {
+    fileprivate mutating func take(_ answer: StackWalker.Answer) {
         if let problem = answer.problem { addProblem(.ofWalk(problem)) }
         changeCrashes { crash in
             for walk in answer.walks where walk.crash == crash.sequence { crash.take(walk) }
@@ -38,7 +58,7 @@ extension Crash {
         }
         for index in (threads ?? []).indices where threads![index].threadID == walk.threadID {
             let stored = threads![index].stack
-            guard walk.stack.isBetter(than: stored, storedByTables: stored?.method == .dwarf ? stored : nil) else { continue }
+            guard walk.stack.isBetter(than: stored, storedByTables: stored) else { continue }
             threads![index].storedStack = stored
             threads![index].stack = walk.stack
         }
@@ -53,11 +73,7 @@ extension Stack {
     fileprivate func isBetter(than shown: Stack?, storedByTables tables: Stack?) -> Bool {
         guard let shown, !shown.frames.isEmpty else { return true }
         guard shown.total <= 512, frames.first?.address == shown.frames[0].address else { return false }
-        if let tables, tables.assumedFrames == nil {
-            // The last frame of a walk that broke off may be no return address.
-            let certain = tables.frames.dropLast(tables.isTruncated && tables.frames.count > 1 ? 1 : 0).map(\.address)
-            guard addresses.starts(with: certain) else { return false }
-        }
+        if let tables, !addresses.starts(with: tables.certainFrames.map(\.address)) { return false }
         let (doubts, earlier) = (assumedFrames ?? 0, shown.method == .dwarf ? shown.assumedFrames ?? 0 : .max)
         // A wrong caller is worse than none.
         if reason == StackWalker.contradiction, earlier > 0 { return addresses != shown.addresses }

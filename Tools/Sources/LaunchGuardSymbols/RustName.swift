@@ -4,8 +4,7 @@ struct RustName {
     let text: String
 
     init?(_ mangled: String) {
-        let name = mangled.split(separator: ".llvm.").first.map(String.init) ?? mangled
-        guard let text = name.hasPrefix("_R") ? Parser(name.dropFirst(2)).name : Self.older(name) else { return nil }
+        guard let text = mangled.hasPrefix("_R") ? Parser(mangled.dropFirst(2)).name : Self.older(mangled) else { return nil }
         self.text = text
     }
 

@@ -3,12 +3,19 @@ internal import FoundationEssentials
 internal import LaunchGuardPlatform
 internal import LaunchGuardReports
 
-/// Walks the stacks of a run file again, over the stored registers and stack bytes.
+/// Walks the stacks of run files again, over the stored registers and stack bytes.
 ///
 /// Files and stacks may be an attacker's, and libdw was not written for that, so that this is
 /// called in a process of its own only.
 package enum StackWalker {
-    /// What the process has to say.
+    /// The stacks that are walked.
+    package enum Extent: String, Sendable {
+        case all
+        /// That of a crashed thread whose place is not sure: what a line about a run needs.
+        case place
+    }
+
+    /// What the process has to say of a file.
     struct Answer: Codable {
         var walks: [Walk] = []
         /// Why there is no walk.
@@ -27,13 +34,15 @@ package enum StackWalker {
     static let contradiction = "no unwind information for the next frame, and the frame pointer is another function's"
 
     /// The arguments for `answer(to:)`.
-    static func arguments(for path: String, _ debugDirectories: [String]) -> [String] { [path] + debugDirectories }
+    static func arguments(for paths: [String], _ extent: Extent, _ debugDirectories: [String]) -> [String] {
+        [extent.rawValue, "\(paths.count)"] + paths + debugDirectories
+    }
 
-    /// What such an answer says; nil: it is none.
-    static func answer(from text: [UInt8]) -> Answer? { try? JSONDecoder().decode(Answer.self, from: Data(text)) }
+    /// The answers that the process wrote; nil: these are none.
+    static func answers(from text: [UInt8]) -> [Answer]? { try? JSONDecoder().decode([Answer].self, from: Data(text)) }
 
-    /// The answer for a run file as JSON; nil: the file cannot be read. The first argument is the
-    /// file, the others are folders as of `ModuleFinder`.
+    /// The answers for run files as JSON; nil: the arguments are none of `arguments(for:)`. Folders
+    /// are as of `ModuleFinder`.
     package static func answer(to arguments: [String]) -> [UInt8]? {
         #if os(Linux)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -41,12 +50,23 @@ package enum StackWalker {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &seconds)
         #endif
-        guard let path = arguments.first, let report = try? Reader(path: path).run(includingMemory: true) else { return nil }
+        guard arguments.count > 1, let extent = Extent(rawValue: arguments[0]), let count = Int(arguments[1]), count >= 0 else { return nil }
+        let finder = ModuleFinder(debugDirectories: Array(arguments.dropFirst(2 + count)), server: .find())
+        let cache = SymbolCache()
+        let answers = arguments.dropFirst(2).prefix(count).map { answer(for: $0, extent) { cache.files(of: $0, at: $1, finder.files) } }
+        return (try? JSONEncoder().encode(answers)).map(Array.init)
+    }
+
+    private static func answer(for path: String, _ extent: Extent, _ files: @escaping (RunModule, [String]) -> ModuleFiles) -> Answer {
         var answer = Answer()
-        if let session = WalkSession(report, Array(arguments.dropFirst())) {
+        guard let report = try? Reader(path: path).run(includingMemory: true) else {
+            answer.problem = "the file cannot be read"
+            return answer
+        }
+        if let session = WalkSession(report, files) {
             defer { session.end() }
-            for crash in report.crashes {
-                for thread in crash.walkedThreads {
+            for crash in report.crashes(extent) {
+                for thread in crash.walkedThreads(extent) {
                     guard let stack = session.walk(thread, crash) else { continue }
                     answer.walks.append(Walk(crash: crash.sequence, threadID: thread.id, stack: stack))
                 }
@@ -54,7 +74,7 @@ package enum StackWalker {
         } else {
             answer.problem = "libdw.so.1 cannot be loaded; install it (package libdw1 or elfutils-libs)"
         }
-        return (try? JSONEncoder().encode(answer)).map(Array.init)
+        return answer
     }
 }
 
@@ -70,16 +90,21 @@ extension Stack {
     var leavesDoubt: Bool { omitted == 0 && (isTruncated || assumedFrames != nil || method != .dwarf) }
 }
 
-extension Crash {
-    /// Whether a thread's stack leaves a doubt that stored bytes may remove.
-    var hasDoubts: Bool { !walkedThreads.isEmpty }
+extension RunReport {
+    /// Whether a stack leaves a doubt that stored bytes may remove.
+    func hasDoubts(_ extent: StackWalker.Extent) -> Bool { crashes(extent).contains { !$0.walkedThreads(extent).isEmpty } }
 
-    fileprivate var walkedThreads: [WalkedThread] {
+    fileprivate func crashes(_ extent: StackWalker.Extent) -> [Crash] { extent == .all ? crashes : [crash].compactMap(\.self) }
+}
+
+extension Crash {
+    fileprivate func walkedThreads(_ extent: StackWalker.Extent) -> [WalkedThread] {
         let stored = Set((memory ?? []).map(\.threadID))
         var threads: [WalkedThread] = []
         if let registers, stored.contains(threadID), stack?.leavesDoubt ?? true {
             threads.append(WalkedThread(id: threadID, registers: registers, isWild: address == programCounter))
         }
+        guard extent == .all else { return threads }
         for thread in self.threads ?? [] where stored.contains(thread.threadID) && thread.stack?.leavesDoubt == true {
             if let registers = thread.registers { threads.append(WalkedThread(id: thread.threadID, registers: registers)) }
         }
@@ -91,15 +116,15 @@ extension Crash {
 @safe
 private struct WalkSession {
     private let report: RunReport
-    private let finder: ModuleFinder
+    private let find: (RunModule, [String]) -> ModuleFiles
     private let walk: OpaquePointer
     private let modules: [stack_walk_module]
 
-    init?(_ report: RunReport, _ debugDirectories: [String]) {
+    init?(_ report: RunReport, _ find: @escaping (RunModule, [String]) -> ModuleFiles) {
         guard let walk = unsafe stack_walk_begin() else { return nil }
         unsafe self.walk = walk
         self.report = report
-        finder = ModuleFinder(debugDirectories: debugDirectories, server: .find())
+        self.find = find
         modules = (report.modules ?? []).map { stack_walk_module(start: $0.start.value, end: $0.end.value, bias: $0.bias.value) }
     }
 
@@ -165,9 +190,8 @@ private struct WalkSession {
         guard let module = report.modules?.first(where: { $0.start.value == start }), !(unsafe stack_walk_has(walk, start)) else { return false }
         var place = stack_walk_module(start: start, end: module.end.value, bias: module.bias.value)
         let places = module.path.contains("/") ? report.places(of: module) : []
-        let program = finder.program(of: module, at: places)
-        let files = places.isEmpty ? [] : finder.files(of: module, at: places).names.filter { $0 != program }
-        var names = unsafe ([program].compactMap(\.self) + files).map { unsafe UnsafePointer(strdup($0)) }
+        let files = places.isEmpty ? ModuleFiles() : find(module, places)
+        var names = unsafe ([files.program].compactMap(\.self) + files.names.filter { $0 != files.program }).map { unsafe UnsafePointer(strdup($0)) }
         defer { unsafe names.forEach { unsafe free(UnsafeMutableRawPointer(mutating: $0)) } }
         return unsafe stack_walk_add(walk, &place, &names, names.count)
     }
@@ -213,7 +237,7 @@ private struct WalkSession {
     private func isContradicted(_ frame: stack_walk_frame, _ isARM: Bool) -> Bool {
         let lookup = frame.is_exact ? frame.pc : frame.pc &- 1
         guard frame.is_assumed, let module = report.module(at: Address(lookup)) else { return false }
-        for path in finder.files(of: module, at: report.places(of: module)).names {
+        for path in find(module, report.places(of: module)).names {
             guard let file = ELFFile(path: path) else { continue }
             let address = lookup &- module.bias.value
             guard let function = SymbolTables(of: file, at: [address]).functions[address] else { continue }

@@ -8,6 +8,7 @@ final class SymbolCache: Sendable {
     private struct State {
         var files: [Place: ModuleFiles] = [:]
         var found = Found()
+        var tailCalls: [TailCall: Bool] = [:]
     }
 
     /// A module, and where its file may be.
@@ -33,6 +34,13 @@ final class SymbolCache: Sendable {
         let found = find(module, places)
         state.withLock { $0.files[place] = found }
         return found
+    }
+
+    func isSure(_ call: TailCall) -> Bool {
+        if let known = state.withLock({ $0.tailCalls[call] }) { return known }
+        let isSure = call.isSure
+        state.withLock { $0.tailCalls[call] = isSure }
+        return isSure
     }
 
     /// Facts about those addresses, after a search for the unknown ones.

@@ -81,7 +81,7 @@ public struct Symbolicator: Sendable {
         for index in reports.indices {
             let functions = reports[index].framesWithChains.compactMap { reports[index].query(for: $0, in: files) }
             let asynchronous = demangler.asynchronous(among: Set(functions.compactMap { found.locations[$0]?.last?.name }))
-            reports[index].apply(found.locations, names, asynchronous, files)
+            reports[index].apply(found.locations, names, asynchronous, files, isTailCall: cache.isSure)
             for module in reports[index].modulesOfFrames.sorted(by: { $0.start < $1.start }) {
                 guard let file = files[module]?.first, let problem = found.problems[file] else { continue }
                 reports[index].addProblem(.ofSymbols(of: module, "no-symbols", "\(file): \(problem)"))

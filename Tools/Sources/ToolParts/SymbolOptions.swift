@@ -55,9 +55,22 @@ package struct SymbolOptions: ParsableArguments {
         }
     }
 
-    /// Add symbols to the reports, as far as possible.
-    package func apply(to reports: inout [RunReport]) {
+    /// Add symbols to the reports, as far as possible, after doubtful stacks were walked again:
+    /// each one, or those alone on which the sentence about a run depends.
+    package func apply(to reports: inout [RunReport], everyStack: Bool = false) {
         guard let ways else { return }
+        if everyStack { walkAgain(.all, &reports) }
+        symbolicate(&reports, ways)
+        // Which function is the program's own, symbols say.
+        let doubtful = reports.indices.filter { !everyStack && reports[$0].isPlaceDoubtful }
+        guard !doubtful.isEmpty else { return }
+        var walked = doubtful.map { reports[$0] }
+        walkAgain(.place, &walked)
+        symbolicate(&walked, ways)
+        for (index, report) in zip(doubtful, walked) { reports[index] = report }
+    }
+
+    private func symbolicate(_ reports: inout [RunReport], _ ways: [Symbolicator.Way]) {
         let symbolicator = symbolicator(ways)
         symbolicator.demangleMessages(of: &reports)
         guard reports.contains(where: { $0.crash != nil || $0.snapshots != nil || $0.guards?.sites?.isEmpty == false }) else { return }
@@ -68,10 +81,8 @@ package struct SymbolOptions: ParsableArguments {
         }
     }
 
-    /// Walk stacks that leave a doubt again, where functions are shown.
-    package func walkAgain(_ report: inout RunReport) {
-        guard ways != nil else { return }
-        report.walkAgain([Self.own, WalkCommand.name], debugDirectories: debugDir.map(Tarball.fromStart))
+    private func walkAgain(_ extent: StackWalker.Extent, _ reports: inout [RunReport]) {
+        reports.walkAgain(extent, [Self.own, WalkCommand.name], debugDirectories: debugDir.map(Tarball.fromStart))
     }
 
     /// The one of this command, as what it found is of use for the next report.

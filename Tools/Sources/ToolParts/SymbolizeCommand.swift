@@ -18,7 +18,7 @@ package struct DemangleCommand: ParsableCommand {
 package struct WalkCommand: ParsableCommand {
     package static let name = "walk"
     package static let configuration = CommandConfiguration(
-        commandName: name, abstract: "Walk the stacks of a run file again.", shouldDisplay: false)
+        commandName: name, abstract: "Walk the stacks of run files again.", shouldDisplay: false)
 
     @Argument(parsing: .allUnrecognized) var arguments: [String] = []
 

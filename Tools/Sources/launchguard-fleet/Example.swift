@@ -21,7 +21,7 @@ struct Example {
     /// One look for all of them.
     static func addSymbols(to examples: inout [Example], _ symbols: SymbolOptions) {
         var reports = examples.map(\.report)
-        symbols.apply(to: &reports)
+        symbols.apply(to: &reports, everyStack: true)
         for (index, report) in zip(examples.indices, reports) { examples[index].report = report }
     }
 

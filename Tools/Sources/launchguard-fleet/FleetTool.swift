@@ -10,7 +10,7 @@ struct FleetTool: AsyncParsableCommand {
         commandName: "launchguard",
         abstract: "Keep the runs of many devices in a database.",
         discussion: "launchguard starts this program for its commands collect, top and show.",
-        subcommands: [CollectCommand.self, TopCommand.self, ShowCommand.self, SymbolizeCommand.self, DemangleCommand.self]
+        subcommands: [CollectCommand.self, TopCommand.self, ShowCommand.self, SymbolizeCommand.self, DemangleCommand.self, WalkCommand.self]
     )
 
     static func main() async {

@@ -21,8 +21,7 @@ struct ShownRun {
 
     init(_ run: RunReport, _ symbols: SymbolOptions, _ surroundings: Surroundings) {
         var reports = [run]
-        symbols.walkAgain(&reports[0])
-        symbols.apply(to: &reports)
+        symbols.apply(to: &reports, everyStack: true)
         report = reports[0]
         self.surroundings = surroundings
         delivery = run.identity.flatMap { surroundings.deliveries[$0.uuid] }

@@ -119,6 +119,26 @@ import TestSupport
         }
     }
 
+    /// Skeletons of split debug information may say anything, too.
+    @Test(arguments: [4, 5]) func changedSkeletonsDoNoHarm(version: Int) throws {
+        let programs = try Programs.made()
+        try programs.run("g++ -g -gdwarf-\(version) -gsplit-dwarf -c shop.cpp -o split.o; g++ split.o -o split")
+        let original = [UInt8](try Data(contentsOf: URL(filePath: programs.path("split"))))
+        let whole = ELFFile(bytes: original)
+        try #require(whole.splitFiles() == [programs.path("split.dwo")])
+        let names: Set = [".debug_info", ".debug_abbrev", ".debug_str"]
+        let places = whole.sections().filter { names.contains($0.name) }.flatMap { Array(Int($0.offset)..<Int($0.offset + $0.size)) }
+        let rounds = ProcessInfo.processInfo.environment["LAUNCHGUARD_LONG"] == nil ? 500 : 20000
+        for draw in try Seeded.draws("SymbolTableTests/changedSkeletonsDoNoHarm") {
+            var random = draw
+            for _ in 0..<rounds {
+                var bytes = original
+                for _ in 0..<Int.random(in: 1...8, using: &random) { bytes[places[Int.random(in: places.indices, using: &random)]] = UInt8.random(in: 0...255, using: &random) }
+                #expect(ELFFile(bytes: bytes).splitFiles().count <= 64)
+            }
+        }
+    }
+
     /// Sizes that the file does not have.
     @Test func tablesThatAreTooLargeAreRefused() throws {
         let programs = try Programs.made()
