@@ -8,11 +8,14 @@
  *   probe signals [NOT …]     "ready", then a line for each signal that comes, but for these; ends
  *                             at the last real-time signal
  *   probe orphan              an orphan ends with status 3; "gone" once somebody has waited for it
+ *   probe threads             starts threads until it cannot, and prints how many
+ *   probe deep                handles a fault in a thread's large stack with most of it: status 7
  *   probe sleep               for an hour */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -128,6 +131,52 @@ static int orphan(void)
     return 0;
 }
 
+static void *stay(void *argument)
+{
+    for (;;)
+        pause();
+    return argument;
+}
+
+static int threads(void)
+{
+    pthread_t thread;
+    int count = 0;
+    while (count < 2000 && pthread_create(&thread, NULL, stay, NULL) == 0)
+        count++;
+    dprintf(output, "%d\n", count);
+    _exit(0);
+}
+
+#define LARGE ((size_t)64 << 20)
+
+static void use_most(int number)
+{
+    volatile char room[LARGE / 2];
+    for (size_t at = sizeof room; at >= 4096; at -= 4096)
+        room[at - 1] = (char)number;
+    _exit(7);
+}
+
+static void *fault(void *argument)
+{
+    *(volatile int *)argument = 0;
+    return argument;
+}
+
+static int deep(void)
+{
+    const struct sigaction action = { .sa_handler = use_most };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, LARGE);
+    sigaction(SIGSEGV, &action, NULL);
+    if (pthread_create(&thread, &attributes, fault, (void *)(uintptr_t)8) != 0)
+        return 1;
+    return pthread_join(thread, NULL);
+}
+
 static int die(int number)
 {
     const struct rlimit none = { 0, 0 };
@@ -160,6 +209,10 @@ int main(int count, char **arguments)
         signals(count - 2, arguments + 2);
     if (strcmp(way, "orphan") == 0)
         return orphan();
+    if (strcmp(way, "threads") == 0)
+        return threads();
+    if (strcmp(way, "deep") == 0)
+        return deep();
     if (strcmp(way, "sleep") == 0)
         for (;;)
             pause();

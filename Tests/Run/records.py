@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -83,6 +84,23 @@ class Recorded(UnderRun):
             if run["identity"]["processID"] == process:
                 return run
         self.fail("no run of process %d of %s" % (process, name))
+
+
+class Limits(Recorded):
+    def test_threads_of_a_limited_program(self):
+        """With few addresses nearly as many threads begin as without."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        command = [self.options.probe, "threads"]
+        without = int(self.ends(0, command, before=limit)[0])
+        limited = ["sh", "-c", 'ulimit -v %d; exec "$@"' % (1 << 20), "sh", *command]
+        under = int(self.ends(0, [*self.under("--quiet"), *limited])[0])
+        self.assertGreater(without, 50)
+        self.assertGreaterEqual(under, without * 0.9)
+
+    def test_handler_that_uses_a_large_stack(self):
+        self.ends(7, [self.options.probe, "deep"])
+        self.ends(7, [*self.under("--quiet"), self.options.probe, "deep"])
 
 
 class MemoryGroup:

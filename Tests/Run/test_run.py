@@ -47,7 +47,7 @@ if __name__ == "__main__":
         folder = argparse.Namespace(name=name)
         UnderRun.options.build = build
         os.environ["LAUNCHGUARD_PRELOAD"] = UnderRun.options.preload
-        UnderRun.options.probe = build("probe.c")
+        UnderRun.options.probe = build("probe.c", "-pthread")
         loader = unittest.TestLoader()
         if UnderRun.options.filter:
             loader.testNamePatterns = ["*%s*" % UnderRun.options.filter]

@@ -11,9 +11,9 @@
 
 /* A program that does not know of LaunchGuard may have handlers made for the thread's own stack,
  * and our handler calls them on the alternate one. So the alternate stack is as large as the own
- * one, up to this. Redis and its memory test need 1 MiB, and 8 MiB are the usual limit of a
- * stack. */
+ * one, up to a bound. Of a stack without a limit, 8 MiB are the usual one. */
 #define GUEST_BYTES (UINT64_C(8) << 20)
+#define GUEST_MOST_BYTES (UINT64_C(1) << 30)
 
 struct altstack {
     uint8_t *base; /* guard page, stack, guard page; NULL: none of ours */
@@ -36,7 +36,8 @@ size_t lg__altstack_least(void)
     return lg__os_to_pages(size);
 }
 
-static bool is_large; /* where large stacks cost only addresses */
+static bool is_large;   /* where large stacks cost only addresses */
+static bool is_limited; /* addresses are: a thread gets no arena of malloc(), which libc would call */
 
 /* For a thread that is in the middle of its work: 0 before the first session. */
 static size_t late_bytes, page_bytes;
@@ -45,6 +46,7 @@ void lg__altstack_prepare(void)
 {
     late_bytes = lg__altstack_least();
     page_bytes = lg__os_page_size();
+    is_limited = lg__os_addresses_are_limited();
     is_large = lg__fixed.options.preloaded && lg__os_untouched_is_free();
 }
 
@@ -53,7 +55,7 @@ static size_t wanted(void)
 {
     const size_t least = lg__altstack_least();
     const uint64_t own = mine.stack_high ? mine.stack_high - mine.stack_low : GUEST_BYTES;
-    return !is_large || own <= least ? least : lg__os_to_pages((size_t)(own < GUEST_BYTES ? own : GUEST_BYTES));
+    return !is_large || own <= least ? least : lg__os_to_pages((size_t)(own < GUEST_MOST_BYTES ? own : GUEST_MOST_BYTES));
 }
 
 /* Stacks of threads that have ended, for the next threads: to map and unmap a stack takes a good
@@ -141,16 +143,20 @@ int lg__altstack_ensure(void)
     if (mine.base)
         return 0;
     if (!mine.stack_high)
-        (lg__own_threads_is_own() ? lg__os_stack_bounds_by_map : lg__os_stack_bounds)(&mine.stack_low, &mine.stack_high);
+        (lg__own_threads_is_own() || is_limited ? lg__os_stack_bounds_by_map : lg__os_stack_bounds)(&mine.stack_low, &mine.stack_high);
     stack_t current;
     if (sigaltstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE) && current.ss_size >= lg__altstack_least())
         return 0; /* the program gave the thread a larger one */
     pthread_once(&key_once, make_key);
     if (!key_made)
         return EAGAIN;
-    const size_t size = wanted();
-    size_t whole = size + 2 * lg__os_page_size();
+    size_t size = wanted(), whole = size + 2 * lg__os_page_size();
     uint8_t *base = take(whole);
+    if (!base && size > lg__altstack_least()) { /* a limit came later */
+        size = lg__altstack_least();
+        whole = size + 2 * lg__os_page_size();
+        base = take(whole);
+    }
     if (!base)
         return errno;
     const stack_t stack = { .ss_sp = base + lg__os_page_size(), .ss_size = size };

@@ -22,10 +22,36 @@ struct begin {
     uint64_t choice; /* of its mask */
 };
 
+/* Threads that are about to begin. Not from malloc(): what a new thread frees or allocates gets it
+ * an arena of 64 MiB of addresses, which a program with a limit of them has not. */
+#define BEGINS 64u
+static struct begin begins[BEGINS];
+static _Atomic uint64_t busy; /* a bit for each */
+
+/* NULL: more begin at a time, and there is no memory. */
+static struct begin *take_begin(void)
+{
+    uint64_t now = atomic_load(&busy);
+    while (~now) {
+        const int place = __builtin_ctzll(~now);
+        if (atomic_compare_exchange_weak(&busy, &now, now | UINT64_C(1) << place))
+            return &begins[place];
+    }
+    return malloc(sizeof(struct begin));
+}
+
+static void give_back(struct begin *begin)
+{
+    if (begin >= begins && begin < begins + BEGINS)
+        atomic_fetch_and(&busy, ~(UINT64_C(1) << (begin - begins)));
+    else
+        free(begin);
+}
+
 static void *begin_thread(void *argument)
 {
     struct begin begin = *(struct begin *)argument;
-    free(argument);
+    give_back(argument);
     lg__mask_inherit(begin.choice);
     /* a thread without memory for an alternate stack runs all the same */
     lg__capture_thread_begin();
@@ -113,7 +139,7 @@ int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attribute
 static int create_protected(pthread_t *thread, const pthread_attr_t *attributes, struct begin how)
 {
     create_function create = real_create();
-    struct begin *begin = create ? malloc(sizeof *begin) : NULL;
+    struct begin *begin = create ? take_begin() : NULL;
     if (!begin)
         return EAGAIN;
     note_runtime_thread(create);
@@ -121,7 +147,7 @@ static int create_protected(pthread_t *thread, const pthread_attr_t *attributes,
     begin->choice = lg__mask_choice();
     int error = create(thread, attributes, begin_thread, begin);
     if (error)
-        free(begin);
+        give_back(begin);
     return error;
 }
 

@@ -423,12 +423,17 @@ size_t lg__os_min_altstack(void)
     return size ? size : 8192;
 }
 
+bool lg__os_addresses_are_limited(void)
+{
+    struct rlimit addresses;
+    return getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+}
+
 bool lg__os_untouched_is_free(void)
 {
-    struct rlimit addresses, data;
+    struct rlimit data;
     char strict = '2'; /* proc(5): overcommit_memory */
-    if (getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur != RLIM_INFINITY || getrlimit(RLIMIT_DATA, &data) != 0 ||
-        data.rlim_cur != RLIM_INFINITY)
+    if (lg__os_addresses_are_limited() || getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY)
         return false;
     const int file = lg__os_open("/proc/sys/vm/overcommit_memory");
     if (file < 0)

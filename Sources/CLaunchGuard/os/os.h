@@ -289,6 +289,8 @@ void lg__os_random(void *bytes, size_t size);
 bool lg__os_secure(void);
 /* Smallest alternate stack that the kernel's signal frame needs (AT_MINSIGSTKSZ). */
 size_t lg__os_min_altstack(void);
+/* Whether the process has a limit of addresses (RLIMIT_AS). */
+bool lg__os_addresses_are_limited(void);
 /* Whether mapped and untouched memory is free: it counts against no limit of this process
  * (RLIMIT_AS, RLIMIT_DATA), nor against the system's limit of promised memory. */
 bool lg__os_untouched_is_free(void);
