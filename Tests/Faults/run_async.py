@@ -30,6 +30,15 @@ CHAINS = {
     "swift-async-actor": ["Concurrency.index", "Concurrency.middle", "Concurrency.outer", "Concurrency.Reader.read", "closure"],
     "swift-async-group": ["Concurrency.index", "Concurrency.middle", "Concurrency.outer", "closure"],
 }
+# The same of functions that hang.
+HANGS = {
+    "swift-async-hang": ["Concurrency.standAfterAWait", "Concurrency.standMiddle", "Concurrency.standOuter", "closure"],
+    "swift-async-hang-main-actor": ["Concurrency.standOnMainAfterAWait", "Concurrency.standOnMainMiddle", "Concurrency.standOnMainOuter", "closure"],
+}
+# One that crashes after that: the backtracer says of it, too.
+HANG_THEN_TRAP = "swift-async-hang-then-trap"
+# A function that crashes, and one that stands on another thread.
+TWO_THREADS = "swift-async-two-threads"
 # Threads of Swift programs without a task, and of C.
 WITHOUT = ["swift-index", "swift-recursion", "swift-main-actor", "swift-dispatch-precondition", "null-read", "stack-overflow",
            "abort", "jump-garbage"]
@@ -66,20 +75,58 @@ class Async(unittest.TestCase):
     def crash(self, path):
         return json.loads(self.tool("inspect", "--json", path))["crash"]
 
+    def chain(self, callee, functions):
+        """The one chain of a thread, which is that of these functions."""
+        chains = [chain for chain in callee["asyncChains"] if chain.get("isAsync")]
+        self.assertEqual([own([chain["frame"]] + chain["callers"]) for chain in chains], [functions])
+        self.assertFalse(chains[0]["isTruncated"])
+        self.assertNotIn("asyncChainsOmitted", callee)
+        return chains[0]
+
+    def shown(self, text):
+        """The addresses of the asynchronous callers in a text."""
+        return list(dict.fromkeys(re.findall(r"^ *#\d+ +\[async\] (0x\w+) in ", text, re.M)))
+
     def test_the_chain_is_that_of_the_source(self):
         for entry, functions in CHAINS.items():
             with self.subTest(entry):
                 _, path = self.crashed(entry, Modifiers())
-                chains = [chain for chain in self.crash(path)["asyncChains"] if chain["isAsync"]]
-                self.assertEqual([own([chain["frame"]] + chain["callers"]) for chain in chains], [functions])
-                self.assertFalse(chains[0]["isTruncated"])
+                chain = self.chain(self.crash(path), functions)
                 said = self.tool("inspect", path)
-                lines = re.findall(r"^#\d+ +\[async\] (0x\w+) in (.*)", said, re.M)
-                self.assertEqual([address for address, _ in dict(lines).items()], [caller["address"] for caller in chains[0]["callers"]])
-                self.assertIn("the functions that await #%d " % chains[0]["number"], said)
+                self.assertEqual(self.shown(said), [caller["address"] for caller in chain["callers"]])
+                self.assertIn("the functions that await #%d " % chain["number"], said)
                 log = json.loads(self.tool("export", "--format", "swift", path))["threads"][0]["frames"]
                 self.assertEqual([frame["address"] for frame in log if frame["kind"] == "asyncResumePoint" and not frame.get("inlined")],
-                                 [caller["address"] for caller in chains[0]["callers"]])
+                                 [caller["address"] for caller in chain["callers"]])
+
+    def test_a_hang_shows_the_chain(self):
+        for entry, functions in HANGS.items():
+            with self.subTest(entry):
+                _, path = self.crashed(entry, Modifiers())
+                report = json.loads(self.tool("inspect", "--json", path))
+                self.assertEqual(report["verdict"]["end"], "hang")
+                snapshot = report["snapshots"][0]
+                chain = self.chain(snapshot["threads"][0], functions)
+                self.assertEqual(snapshot["threads"][0]["threadID"], snapshot["threadID"])
+                addresses = [caller["address"] for caller in chain["callers"]]
+                said, page = self.tool("inspect", path), self.tool("export", "--format", "html", path)
+                self.assertEqual(self.shown(said), addresses)
+                self.assertIn("the functions that await #%d " % chain["number"], said)
+                self.assertIn("the functions that await #%d " % chain["number"], page)
+                self.assertEqual(list(dict.fromkeys(re.findall(r"\[async\]</span><code>(0x\w+)<", page))), addresses)
+
+    def test_another_thread_has_its_own_chain(self):
+        _, path = self.crashed(TWO_THREADS, Modifiers())
+        crash = self.crash(path)
+        crashed = self.chain(crash, CHAINS["swift-async-main-actor"])
+        others = [thread for thread in crash["threads"] if any(chain.get("isAsync") for chain in thread.get("asyncChains", []))]
+        self.assertEqual(len(others), 1)
+        other = self.chain(others[0], HANGS["swift-async-hang"])
+        addresses = [[caller["address"] for caller in chain["callers"]] for chain in (crashed, other)]
+        self.assertEqual(self.shown(self.tool("inspect", path)), list(dict.fromkeys(sum(addresses, []))))
+        log = json.loads(self.tool("export", "--format", "swift", path))["threads"]
+        of_log = [[frame["address"] for frame in thread["frames"] if frame["kind"] == "asyncResumePoint" and not frame.get("inlined")] for thread in log]
+        self.assertEqual([found for found in of_log if found], addresses)
 
     def test_no_chain_where_nothing_is_asynchronous(self):
         for entry in WITHOUT:
@@ -99,13 +146,18 @@ class Async(unittest.TestCase):
 
     @unittest.skipUnless(backtracer(), "no swift-backtrace beside the toolchain in PATH")
     def test_the_chain_is_that_of_the_backtracer(self):
-        for entry in CHAINS:
+        for entry in [*CHAINS, HANG_THEN_TRAP]:
             with self.subTest(entry):
                 said, path = self.crashed(entry, Backtraced("launching", backtracer()))
                 thread = re.search(r"\nThread \d+ .*crashed:?\n(.*?)\n\n\n", said, re.S)[1]
                 of_runtime = [address for address, _ in itertools.groupby(re.findall(r"^ *\d+ \[async\].*? (0x\w+) ", thread, re.M))]
-                chain = next(chain for chain in self.crash(path)["asyncChains"] if chain["isAsync"])
-                self.assertEqual([caller["address"] for caller in chain["callers"]], of_runtime, thread)
+                report = json.loads(self.tool("inspect", "--json", path))
+                hung = [snapshot["threads"][0] for snapshot in report.get("snapshots", [])]
+                self.assertEqual(len(hung), entry == HANG_THEN_TRAP)
+                for callee in [report["crash"], *hung]:
+                    chain = next(chain for chain in callee["asyncChains"] if chain["isAsync"])
+                    self.assertEqual([caller["address"] for caller in chain["callers"]], of_runtime, thread)
+
 
 
 if __name__ == "__main__":
