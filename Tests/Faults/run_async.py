@@ -16,6 +16,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Export"))
+
+import streams
 from case import Dump, run_files
 from children import LIMIT_S, Child
 from expected import Modifiers
@@ -83,6 +86,12 @@ class Async(unittest.TestCase):
         self.assertNotIn("asyncChainsOmitted", callee)
         return chains[0]
 
+    def minidump(self, path):
+        """The asynchronous callers in a minidump."""
+        file = self.directory / "dump"
+        self.tool("export", "--format", "minidump", "-o", file, path)
+        return streams.annotations(file.read_bytes())[1].get("launchguard.async")
+
     def shown(self, text):
         """The addresses of the asynchronous callers in a text."""
         return list(dict.fromkeys(re.findall(r"^ *#\d+ +\[async\] (0x\w+) in ", text, re.M)))
@@ -93,11 +102,11 @@ class Async(unittest.TestCase):
                 _, path = self.crashed(entry, Modifiers())
                 chain = self.chain(self.crash(path), functions)
                 said = self.tool("inspect", path)
-                self.assertEqual(self.shown(said), [caller["address"] for caller in chain["callers"]])
+                addresses = [caller["address"] for caller in chain["callers"]]
+                self.assertEqual((self.shown(said), self.shown(self.minidump(path))), (addresses, addresses))
                 self.assertIn("the functions that await #%d " % chain["number"], said)
                 log = json.loads(self.tool("export", "--format", "swift", path))["threads"][0]["frames"]
-                self.assertEqual([frame["address"] for frame in log if frame["kind"] == "asyncResumePoint" and not frame.get("inlined")],
-                                 [caller["address"] for caller in chain["callers"]])
+                self.assertEqual([frame["address"] for frame in log if frame["kind"] == "asyncResumePoint" and not frame.get("inlined")], addresses)
 
     def test_a_hang_shows_the_chain(self):
         for entry, functions in HANGS.items():
@@ -110,9 +119,12 @@ class Async(unittest.TestCase):
                 self.assertEqual(snapshot["threads"][0]["threadID"], snapshot["threadID"])
                 addresses = [caller["address"] for caller in chain["callers"]]
                 said, page = self.tool("inspect", path), self.tool("export", "--format", "html", path)
-                self.assertEqual(self.shown(said), addresses)
-                self.assertIn("the functions that await #%d " % chain["number"], said)
-                self.assertIn("the functions that await #%d " % chain["number"], page)
+                in_minidump = self.minidump(path)
+                self.assertEqual((self.shown(said), self.shown(in_minidump)), (addresses, addresses))
+                in_journal = self.tool("export", "--format", "journal", path)
+                self.assertEqual(list(dict.fromkeys(re.findall(r"#\d+ +\[async\] (0x\w+) ", in_journal))), addresses)
+                for text in said, page, in_minidump:
+                    self.assertIn("the functions that await #%d " % chain["number"], text)
                 self.assertEqual(list(dict.fromkeys(re.findall(r"\[async\]</span><code>(0x\w+)<", page))), addresses)
 
     def test_another_thread_has_its_own_chain(self):
@@ -123,7 +135,8 @@ class Async(unittest.TestCase):
         self.assertEqual(len(others), 1)
         other = self.chain(others[0], HANGS["swift-async-hang"])
         addresses = [[caller["address"] for caller in chain["callers"]] for chain in (crashed, other)]
-        self.assertEqual(self.shown(self.tool("inspect", path)), list(dict.fromkeys(sum(addresses, []))))
+        for text in self.tool("inspect", path), self.minidump(path):
+            self.assertEqual(self.shown(text), list(dict.fromkeys(sum(addresses, []))))
         log = json.loads(self.tool("export", "--format", "swift", path))["threads"]
         of_log = [[frame["address"] for frame in thread["frames"] if frame["kind"] == "asyncResumePoint" and not frame.get("inlined")] for thread in log]
         self.assertEqual([found for found in of_log if found], addresses)
@@ -134,6 +147,7 @@ class Async(unittest.TestCase):
                 _, path = self.crashed(entry, Modifiers())
                 self.assertEqual([chain for chain in self.crash(path).get("asyncChains", []) if chain.get("isAsync") is not False], [])
                 self.assertNotIn("[async]", self.tool("inspect", path))
+                self.assertIsNone(self.minidump(path))
 
     def test_a_job_whose_task_waits(self):
         said, path = self.crashed("swift-async-deadline", Modifiers())

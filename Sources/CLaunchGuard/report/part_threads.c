@@ -126,8 +126,8 @@ static const struct lg__field thread_fields[] = {
     MAY_BE("registers", registers, "[crash-register]", "", "Its registers."),
     MAY_BE("stack", stack, "stack", "", "Its stack."),
     ADDED("storedStack", "stack", "The handler's walk, where the tool walked again."),
-    MAY_BE("asyncChains", async_chains, "[async-chain]", "", "Chains of what may be asynchronous callers."),
-    FIELD(NUMBER_IF, "asyncChainsOmitted", info.async_omitted, "", "Chains that found no room in the record."),
+    MAY_BE("asyncChains", async_chains, "[async-chain]", "", "Its async chains."),
+    FIELD(NUMBER_IF, "asyncChainsOmitted", info.async_omitted, "", "Its omitted async chains."),
     LAST,
 };
 const struct lg__shape lg__shape_thread = { "thread-state", LG__SENTENCE("A thread, as it was at the crash or in the snapshot."), thread_fields };

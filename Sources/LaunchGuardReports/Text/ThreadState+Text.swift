@@ -67,12 +67,14 @@ extension ThreadState {
         var name: String?
         var stack: Stack?
         var asyncCallers: [AsyncChain]
+        var asyncLoss: String?
 
         init(_ thread: ThreadState) {
             how = thread.how
             state = thread.state
             stack = thread.stack
             asyncCallers = thread.asyncCallers
+            asyncLoss = thread.asyncLoss
             name = thread.stack == nil ? thread.name : nil
         }
     }
