@@ -61,7 +61,7 @@ class Async(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
 
     def tool(self, *arguments):
-        done = subprocess.run([options.tool, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
+        done = subprocess.run([options.tool, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", timeout=LIMIT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
