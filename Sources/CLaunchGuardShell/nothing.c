@@ -469,6 +469,16 @@ lg_status lg_reader_thread_function(lg_reader *reader, uint32_t thread, uint32_t
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_thread_async_chain(lg_reader *reader, uint32_t thread, uint32_t index, lg_async_chain *ret_chain)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_thread_async_caller(lg_reader *reader, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *ret_pc)
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_memory(lg_reader *reader, uint32_t index, lg_memory_info *ret_info)
 {
     return LG_ERR_ARGUMENT;
@@ -629,6 +639,16 @@ lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind kind, uin
 }
 
 lg_status lg_reader_snapshot_function(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_function *ret_function)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_snapshot_async_chain(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_async_chain *ret_chain)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_snapshot_async_caller(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *ret_pc)
 {
     return LG_ERR_ARGUMENT;
 }

@@ -23,7 +23,18 @@ public struct AsyncChain: Codable, Hashable, Sendable {
     }
 }
 
-extension Crash {
+/// A thread whose functions others may wait for by `await`.
+public protocol AsyncCallee {
+    /// Chains of callers, as far as memory tells, and the number of those that found no room in the
+    /// record.
+    var asyncChains: [AsyncChain]? { get set }
+    var asyncChainsOmitted: UInt32? { get set }
+}
+
+extension AsyncCallee {
     /// The chains that are known to be callers, in the order of their frames.
     public var asyncCallers: [AsyncChain] { (asyncChains ?? []).filter { $0.isAsync == true } }
 }
+
+extension Crash: AsyncCallee {}
+extension ThreadState: AsyncCallee {}

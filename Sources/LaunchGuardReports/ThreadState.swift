@@ -20,6 +20,9 @@ public struct ThreadState: Codable, Hashable, Sendable {
     public var stack: Stack?
     /// The handler's walk, where the tool walked again.
     public var storedStack: Stack?
+    /// Chains of callers that wait for functions of the stack by `await`, as in ``Crash``.
+    public var asyncChains: [AsyncChain]?
+    public var asyncChainsOmitted: UInt32?
 
     public init(threadID: Int32, name: String? = nil, how: How, state: String? = nil, stack: Stack? = nil) {
         self.threadID = threadID

@@ -16,6 +16,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Export"))
+
+import streams
 from case import Dump, run_files
 from children import LIMIT_S, Child
 from expected import Modifiers
@@ -30,6 +33,15 @@ CHAINS = {
     "swift-async-actor": ["Concurrency.index", "Concurrency.middle", "Concurrency.outer", "Concurrency.Reader.read", "closure"],
     "swift-async-group": ["Concurrency.index", "Concurrency.middle", "Concurrency.outer", "closure"],
 }
+# The same of functions that hang.
+HANGS = {
+    "swift-async-hang": ["Concurrency.standAfterAWait", "Concurrency.standMiddle", "Concurrency.standOuter", "closure"],
+    "swift-async-hang-main-actor": ["Concurrency.standOnMainAfterAWait", "Concurrency.standOnMainMiddle", "Concurrency.standOnMainOuter", "closure"],
+}
+# One that crashes after that: the backtracer says of it, too.
+HANG_THEN_TRAP = "swift-async-hang-then-trap"
+# A function that crashes, and one that stands on another thread.
+TWO_THREADS = "swift-async-two-threads"
 # Threads of Swift programs without a task, and of C.
 WITHOUT = ["swift-index", "swift-recursion", "swift-main-actor", "swift-dispatch-precondition", "null-read", "stack-overflow",
            "abort", "jump-garbage"]
@@ -49,7 +61,7 @@ class Async(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
 
     def tool(self, *arguments):
-        done = subprocess.run([options.tool, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
+        done = subprocess.run([options.tool, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", timeout=LIMIT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -66,20 +78,68 @@ class Async(unittest.TestCase):
     def crash(self, path):
         return json.loads(self.tool("inspect", "--json", path))["crash"]
 
+    def chain(self, callee, functions):
+        """The one chain of a thread, which is that of these functions."""
+        chains = [chain for chain in callee["asyncChains"] if chain.get("isAsync")]
+        self.assertEqual([own([chain["frame"]] + chain["callers"]) for chain in chains], [functions])
+        self.assertFalse(chains[0]["isTruncated"])
+        self.assertNotIn("asyncChainsOmitted", callee)
+        return chains[0]
+
+    def minidump(self, path):
+        """The asynchronous callers in a minidump."""
+        file = self.directory / "dump"
+        self.tool("export", "--format", "minidump", "-o", file, path)
+        return streams.annotations(file.read_bytes())[1].get("launchguard.async")
+
+    def shown(self, text):
+        """The addresses of the asynchronous callers in a text."""
+        return list(dict.fromkeys(re.findall(r"^ *#\d+ +\[async\] (0x\w+) in ", text, re.M)))
+
     def test_the_chain_is_that_of_the_source(self):
         for entry, functions in CHAINS.items():
             with self.subTest(entry):
                 _, path = self.crashed(entry, Modifiers())
-                chains = [chain for chain in self.crash(path)["asyncChains"] if chain["isAsync"]]
-                self.assertEqual([own([chain["frame"]] + chain["callers"]) for chain in chains], [functions])
-                self.assertFalse(chains[0]["isTruncated"])
+                chain = self.chain(self.crash(path), functions)
                 said = self.tool("inspect", path)
-                lines = re.findall(r"^#\d+ +\[async\] (0x\w+) in (.*)", said, re.M)
-                self.assertEqual([address for address, _ in dict(lines).items()], [caller["address"] for caller in chains[0]["callers"]])
-                self.assertIn("the functions that await #%d " % chains[0]["number"], said)
+                addresses = [caller["address"] for caller in chain["callers"]]
+                self.assertEqual((self.shown(said), self.shown(self.minidump(path))), (addresses, addresses))
+                self.assertIn("the functions that await #%d " % chain["number"], said)
                 log = json.loads(self.tool("export", "--format", "swift", path))["threads"][0]["frames"]
-                self.assertEqual([frame["address"] for frame in log if frame["kind"] == "asyncResumePoint" and not frame.get("inlined")],
-                                 [caller["address"] for caller in chains[0]["callers"]])
+                self.assertEqual([frame["address"] for frame in log if frame["kind"] == "asyncResumePoint" and not frame.get("inlined")], addresses)
+
+    def test_a_hang_shows_the_chain(self):
+        for entry, functions in HANGS.items():
+            with self.subTest(entry):
+                _, path = self.crashed(entry, Modifiers())
+                report = json.loads(self.tool("inspect", "--json", path))
+                self.assertEqual(report["verdict"]["end"], "hang")
+                snapshot = report["snapshots"][0]
+                chain = self.chain(snapshot["threads"][0], functions)
+                self.assertEqual(snapshot["threads"][0]["threadID"], snapshot["threadID"])
+                addresses = [caller["address"] for caller in chain["callers"]]
+                said, page = self.tool("inspect", path), self.tool("export", "--format", "html", path)
+                in_minidump = self.minidump(path)
+                self.assertEqual((self.shown(said), self.shown(in_minidump)), (addresses, addresses))
+                in_journal = self.tool("export", "--format", "journal", path)
+                self.assertEqual(list(dict.fromkeys(re.findall(r"#\d+ +\[async\] (0x\w+) ", in_journal))), addresses)
+                for text in said, page, in_minidump:
+                    self.assertIn("the functions that await #%d " % chain["number"], text)
+                self.assertEqual(list(dict.fromkeys(re.findall(r"\[async\]</span><code>(0x\w+)<", page))), addresses)
+
+    def test_another_thread_has_its_own_chain(self):
+        _, path = self.crashed(TWO_THREADS, Modifiers())
+        crash = self.crash(path)
+        crashed = self.chain(crash, CHAINS["swift-async-main-actor"])
+        others = [thread for thread in crash["threads"] if any(chain.get("isAsync") for chain in thread.get("asyncChains", []))]
+        self.assertEqual(len(others), 1)
+        other = self.chain(others[0], HANGS["swift-async-hang"])
+        addresses = [[caller["address"] for caller in chain["callers"]] for chain in (crashed, other)]
+        for text in self.tool("inspect", path), self.minidump(path):
+            self.assertEqual(self.shown(text), list(dict.fromkeys(sum(addresses, []))))
+        log = json.loads(self.tool("export", "--format", "swift", path))["threads"]
+        of_log = [[frame["address"] for frame in thread["frames"] if frame["kind"] == "asyncResumePoint" and not frame.get("inlined")] for thread in log]
+        self.assertEqual([found for found in of_log if found], addresses)
 
     def test_no_chain_where_nothing_is_asynchronous(self):
         for entry in WITHOUT:
@@ -87,6 +147,7 @@ class Async(unittest.TestCase):
                 _, path = self.crashed(entry, Modifiers())
                 self.assertEqual([chain for chain in self.crash(path).get("asyncChains", []) if chain.get("isAsync") is not False], [])
                 self.assertNotIn("[async]", self.tool("inspect", path))
+                self.assertIsNone(self.minidump(path))
 
     def test_a_job_whose_task_waits(self):
         said, path = self.crashed("swift-async-deadline", Modifiers())
@@ -99,13 +160,18 @@ class Async(unittest.TestCase):
 
     @unittest.skipUnless(backtracer(), "no swift-backtrace beside the toolchain in PATH")
     def test_the_chain_is_that_of_the_backtracer(self):
-        for entry in CHAINS:
+        for entry in [*CHAINS, HANG_THEN_TRAP]:
             with self.subTest(entry):
                 said, path = self.crashed(entry, Backtraced("launching", backtracer()))
                 thread = re.search(r"\nThread \d+ .*crashed:?\n(.*?)\n\n\n", said, re.S)[1]
                 of_runtime = [address for address, _ in itertools.groupby(re.findall(r"^ *\d+ \[async\].*? (0x\w+) ", thread, re.M))]
-                chain = next(chain for chain in self.crash(path)["asyncChains"] if chain["isAsync"])
-                self.assertEqual([caller["address"] for caller in chain["callers"]], of_runtime, thread)
+                report = json.loads(self.tool("inspect", "--json", path))
+                hung = [snapshot["threads"][0] for snapshot in report.get("snapshots", [])]
+                self.assertEqual(len(hung), entry == HANG_THEN_TRAP)
+                for callee in [report["crash"], *hung]:
+                    chain = next(chain for chain in callee["asyncChains"] if chain["isAsync"])
+                    self.assertEqual([caller["address"] for caller in chain["callers"]], of_runtime, thread)
+
 
 
 if __name__ == "__main__":

@@ -127,7 +127,6 @@ static void dump_frames(lg_stage stage)
 static void dump_async(const lg_crash_info *crash)
 {
     lg_async_chain chain;
-    uint64_t pc;
     lg_status status = lg_reader_async_chain(reader, 0, &chain);
     if (status == LG_ERR_DAMAGED)
         printf(",\"async\":\"damaged\"");
@@ -135,14 +134,8 @@ static void dump_async(const lg_crash_info *crash)
         return;
     printf(",\"async\":{");
     UNSIGNED(*crash, async_omitted);
-    printf("\"chains\":[");
-    for (uint32_t i = 0; lg_reader_async_chain(reader, i, &chain) == LG_OK; i++) {
-        printf("%s[%u,%llu,%u", i ? "," : "", (unsigned)chain.frame, (unsigned long long)chain.pc, (unsigned)chain.truncated);
-        for (uint32_t k = 0; lg_reader_async_caller(reader, i, k, &pc) == LG_OK; k++)
-            printf(",%llu", (unsigned long long)pc);
-        putchar(']');
-    }
-    printf("]}");
+    dump_chains(NULL, 0);
+    putchar('}');
 }
 
 static void dump_bytes(uint32_t which, const char *name)

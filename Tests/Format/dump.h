@@ -26,6 +26,7 @@ void dump_messages(void);
 /* The threads of a dump: the crashed thread's walk by unwind tables, or walks of some threads. */
 struct threads;
 void dump_functions(const struct threads *of, uint32_t thread, uint32_t stored);
+void dump_chains(const struct threads *of, uint32_t thread);
 void dump_process(void);
 void dump_threads(void);
 void dump_memory(void);

@@ -97,9 +97,39 @@ void dump_functions(const struct threads *of, uint32_t thread, uint32_t stored)
     printf(begun ? "]" : "");
 }
 
+static lg_status chain_of(const struct threads *of, uint32_t thread, uint32_t index, lg_async_chain *chain)
+{
+    if (!of)
+        return lg_reader_async_chain(reader, index, chain);
+    return of->kind ? lg_reader_snapshot_async_chain(reader, of->kind, thread, index, chain) : lg_reader_thread_async_chain(reader, thread, index, chain);
+}
+
+static lg_status caller_of(const struct threads *of, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *pc)
+{
+    if (!of)
+        return lg_reader_async_caller(reader, chain, index, pc);
+    return of->kind ? lg_reader_snapshot_async_caller(reader, of->kind, thread, chain, index, pc)
+                    : lg_reader_thread_async_caller(reader, thread, chain, index, pc);
+}
+
+void dump_chains(const struct threads *of, uint32_t thread)
+{
+    lg_async_chain chain;
+    uint64_t pc;
+    printf("\"chains\":[");
+    for (uint32_t i = 0; chain_of(of, thread, i, &chain) == LG_OK; i++) {
+        printf("%s[%u,%llu,%u", i ? "," : "", (unsigned)chain.frame, (unsigned long long)chain.pc, (unsigned)chain.truncated);
+        for (uint32_t k = 0; caller_of(of, thread, i, k, &pc) == LG_OK; k++)
+            printf(",%llu", (unsigned long long)pc);
+        putchar(']');
+    }
+    putchar(']');
+}
+
 static void dump_walk(const struct threads *of, uint32_t thread)
 {
     lg_stack_info stack;
+    lg_async_chain chain;
     uint64_t pc;
     lg_status status = stack_of(of, thread, &stack);
     printf("\"walk\":");
@@ -115,6 +145,8 @@ static void dump_walk(const struct threads *of, uint32_t thread)
         printf("%s%llu", i ? "," : "", (unsigned long long)pc);
     putchar(']');
     dump_functions(of, thread, stack.stored);
+    if (chain_of(of, thread, 0, &chain) == LG_OK)
+        putchar(','), dump_chains(of, thread);
     putchar('}');
 }
 
@@ -132,7 +164,7 @@ static void dump_each_thread(const struct threads *of, uint32_t stored)
         }
         putchar('{');
         NUMBER(thread, tid), NUMBER(thread, how), NUMBER(thread, state), TEXT(thread, name), UNSIGNED(thread, blocked);
-        UNSIGNED(thread, pc), UNSIGNED(thread, sp), UNSIGNED(thread, stack_low), UNSIGNED(thread, stack_high), RARE(thread, cpu_ns);
+        UNSIGNED(thread, pc), UNSIGNED(thread, sp), UNSIGNED(thread, stack_low), UNSIGNED(thread, stack_high), RARE(thread, cpu_ns), RARE(thread, async_omitted);
         printf("\"registers\":[");
         for (uint32_t k = 0; register_of(of, i, k, &value) == LG_OK; k++)
             printf("%s[\"%s\",%llu]", k ? "," : "", value.name, (unsigned long long)value.value);

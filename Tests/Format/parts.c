@@ -15,7 +15,7 @@
  * torn    as some, killed while bytes of standard error were replaced; a thread answered too late
  * functions
  *         as some, with the functions of the frames
- * async   as some, with chains of asynchronous callers
+ * async   as some, with chains of asynchronous callers of three threads
  * cpu     as some, with the CPU times of the threads
  * later   no crash: an announced end, the word of a witness, a hang mark, owners
  * near    no crash: memory near its limit, a SIGHUP that the program handled, a fork
@@ -31,7 +31,7 @@
  * system, system-full
  *         no crash: the system that the run began on, as in all files; with a command line that
  *         was cut, in a unit
- * busy    no crash: the snapshot of a shortage of memory
+ * busy    no crash: the snapshot of a shortage of memory, with a chain of asynchronous callers
  * live    no crash: heartbeats, deadlines and the other snapshots, of a program that lives
  * hung    the same, killed during the snapshot of a hang; the snapshot of the deadline was never
  *         taken */
@@ -193,6 +193,34 @@ static void write_walk_to(struct lg__thread *thread, uint32_t method, uint32_t s
     const size_t from = offsetof(struct lg__thread, method);
     thread->walk_crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, pcs) - from + stored * sizeof thread->pcs[0]);
     atomic_store(&thread->walk, LG__COMMIT_WALK);
+}
+
+/* Chains of asynchronous callers, up to the end of the walk that is there. */
+static void write_chains_to(struct lg__thread *thread, const struct lg__async_chain *chains, uint32_t count, uint32_t omitted)
+{
+    const size_t from = offsetof(struct lg__thread, method), head = sizeof *chains / sizeof thread->pcs[0];
+    size_t words = 0;
+    for (uint32_t i = 0; i < count; i++)
+        words += head + chains[i].count;
+    uint64_t *first = thread->pcs + LG__THREAD_FRAMES_MAX - words, *at = first;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(at, &chains[i], sizeof *chains);
+        at += head;
+        for (uint32_t k = 0; k < chains[i].count; k++)
+            *at++ = PROGRAM + 0x2000 * (i + 1) + 16 * k;
+    }
+    thread->async_words = (uint8_t)words;
+    thread->async_chains = (uint8_t)count;
+    thread->async_omitted = (uint16_t)omitted;
+    const uint32_t crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, pcs) - from + thread->head.stored * sizeof thread->pcs[0]);
+    thread->walk_crc = lg__crc32c(crc, first, words * sizeof *first);
+}
+
+static void write_chains(void)
+{
+    static const struct lg__async_chain chains[] = { { PROGRAM + 0x2020, 2, 3, 0 }, { PROGRAM + 0x2030, 3, 1, 1 } }, most = { PROGRAM + 0x2010, 1, 92, 0 };
+    write_chains_to(&run.slots[0], chains, 2, 7);
+    write_chains_to(&run.slots[4], &most, 1, UINT16_MAX);
 }
 
 static void write_thread(uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
@@ -732,6 +760,7 @@ static void write_busy(void)
     write_walk_to(&slots[0], LG_STAGE_DWARF, 7, 7, LG__WALK_COMPLETE, 0);
     write_thread_to(&slots[1], 97, LG_THREAD_CAPTURED, 0, "decoder", 18);
     write_walk_to(&slots[1], LG_STAGE_FRAMES, 2, 2, LG__WALK_COMPLETE, 0);
+    write_chains_to(&slots[1], &(struct lg__async_chain){ PROGRAM + 0x2010, 1, 2, 0 }, 1, 0);
     has_cpu = false;
     write_thread_to(&slots[2], 2, LG_THREAD_SILENT, 'S', "away", 0);
     memory->listed = 4, memory->captured = 2, memory->silent = 1, memory->omitted = 1, memory->took_ns = 500123456;
@@ -790,6 +819,8 @@ int main(int count, char **arguments)
         write_async();
     write_messages(how);
     write_threads();
+    if (strcmp(how, "async") == 0)
+        write_chains();
     if (strcmp(how, "functions") == 0) {
         struct lg__crash_frames *frames = lg__run_stage(&run, 0, LG_STAGE_DWARF);
         lg__run_uncommit_stage(&run, 0, LG_STAGE_DWARF);

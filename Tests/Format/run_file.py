@@ -347,17 +347,21 @@ def read_async(file):
     found = read_stage(file, 9, ASYNC.size)
     if found is None:
         return None
-    words, chains = found[0][8:found[1]], []
     require(found[1] >= 8 and ASYNC.get(found[0], "count") <= 16, "asynchronous callers")
-    words = words[:len(words) // 8 * 8]
-    for _ in range(ASYNC.get(found[0], "count")):
+    words = found[0][8:found[1]]
+    return {"async_omitted": ASYNC.get(found[0], "omitted"), "chains": read_chains(words[:len(words) // 8 * 8], ASYNC.get(found[0], "count"))}
+
+
+def read_chains(words, count):
+    chains = []
+    for _ in range(count):
         require(len(words) >= CHAIN.size, "asynchronous callers")
         chain, words = CHAIN.pick(words, "pc frame count cut"), words[CHAIN.size:]
         require(8 * chain["count"] <= len(words), "asynchronous callers")
         callers = struct.unpack_from("<%dQ" % chain["count"], words)
         words = words[8 * chain["count"]:]
         chains.append([chain["frame"], chain["pc"], int(chain["cut"] == 1), *callers])
-    return {"async_omitted": ASYNC.get(found[0], "omitted"), "chains": chains}
+    return chains
 
 
 def is_memory(process, address):
@@ -480,6 +484,8 @@ def read_thread(slot, arch, sequence):
     thread |= {"cpu_ns": THREAD.get(slot, "cpu_ns")} if THREAD.get(slot, "cpu_ns") else {}
     thread["registers"] = [list(pair) for pair in zip(names[:count], THREAD.get(slot, "registers"))]
     thread["walk"] = part(read_walk, slot)
+    if thread["walk"] not in (None, "damaged") and THREAD.get(slot, "async_omitted"):
+        thread["async_omitted"] = THREAD.get(slot, "async_omitted")
     return thread
 
 
@@ -487,10 +493,13 @@ def read_walk(slot):
     commit, head = THREAD.get(slot, "walk"), WALK.pick(slot[THREAD.at("head"):], "stored first total reason assumed")
     if commit == 0:
         return None
-    require(commit == 0x4b4c4157 and head["first"] <= head["stored"] <= 96 and
-            THREAD.get(slot, "walk_crc") == crc32c(slot[432:][:32 + 8 * head["stored"]]), "walk")
-    head["reason"] = reason(head["reason"])
-    functions = read_functions(slot[THREAD.at("pcs"):THREAD.at("pcs") + 8 * 96], head["stored"]) if THREAD.get(slot, "method") == 4 else {}
+    room = 96 - THREAD.get(slot, "async_words")
+    words, chains = slot[THREAD.at("pcs"):THREAD.size][:8 * max(room, 0)], slot[THREAD.at("pcs"):THREAD.size][8 * max(room, 0):]
+    require(commit == 0x4b4c4157 and head["first"] <= head["stored"] <= room and
+            THREAD.get(slot, "walk_crc") == crc32c(slot[432:][:32 + 8 * head["stored"]], chains), "walk")
+    head["reason"], chains = reason(head["reason"]), read_chains(chains, THREAD.get(slot, "async_chains"))
+    head |= {"chains": chains} if chains else {}
+    functions = read_functions(words, head["stored"]) if THREAD.get(slot, "method") == 4 else {}
     signal_pc = WALK.get(slot[THREAD.at("head"):], "signal_pc")
     return head | ({"signal_pc": signal_pc} if signal_pc else {}) | {"method": THREAD.get(slot, "method"), "pcs": THREAD.get(slot, "pcs")[:head["stored"]]} | functions
 

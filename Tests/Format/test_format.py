@@ -867,6 +867,31 @@ class Later(BothReaders):
             with self.subTest(at=at - block, value=value):
                 self.assertEqual(self.both(self.state + "/copy")["crash"]["async"] != "damaged", is_right)
 
+    def test_async_of_other_threads(self):
+        path, program = self.made("async"), 0x555500000000
+        threads = self.both(path)["crash"]["threads"]["threads"]
+        self.assertEqual(threads[0]["walk"]["chains"], [
+            [2, program + 0x2020, 0, program + 0x2000, program + 0x2010, program + 0x2020], [3, program + 0x2030, 1, program + 0x4000]])
+        self.assertEqual([len(chain) for chain in threads[4]["walk"]["chains"]], [95])
+        self.assertEqual([thread and thread.get("async_omitted") for thread in threads], [7, None, None, None, 65535])
+        busy = self.both(self.made("busy"))["memory_snapshot"]["threads"]
+        self.assertEqual([thread["walk"] and thread["walk"].get("chains") for thread in busy], [None, [[1, program + 0x2010, 0, program + 0x2000, program + 0x2010]], None])
+        whole, thread = pathlib.Path(path).read_bytes(), page.STRUCTURES["thread"]
+        for number, name, at, kind, value, is_right in (
+                (0, "async_words", 0, "<B", 97, False), (0, "async_words", 0, "<B", 255, False), (0, "async_words", 0, "<B", 7, False),
+                (0, "async_words", 0, "<B", 92, False), (0, "async_chains", 0, "<B", 3, False), (0, "async_chains", 0, "<B", 255, False),
+                (0, "async_chains", 0, "<B", 1, True), (0, "pcs", 8 * 88 + 12, "<H", 6, False), (0, "async_omitted", 0, "<H", 0, True),
+                (0, "pcs", 8 * 88 + 12, "<H", 2**16 - 1, False), (4, "async_words", 0, "<B", 95, False), (4, "head", 0, "<H", 3, False)):
+            copy, slot = bytearray(whole), page.File(path).sections[6][0] + 64 + thread.size * number
+            struct.pack_into(kind, copy, slot + thread.at(name) + at, value)
+            now = copy[slot:slot + thread.size]
+            chains = now[thread.size - 8 * min(thread.get(now, "async_words"), 96):]
+            crc = page.crc32c(now[432:][:32 + 8 * struct.unpack_from("<H", now, thread.at("head"))[0]], chains)
+            struct.pack_into("<I", copy, slot + thread.at("walk_crc"), crc)
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            with self.subTest(number=number, name=name, value=value):
+                self.assertEqual(self.both(self.state + "/copy")["crash"]["threads"]["threads"][number]["walk"] != "damaged", is_right)
+
     def test_system(self):
         said = self.both(self.made("system"))["system"]
         self.assertEqual((said["kernel"], said["parent_name"], said["os_version"]), ("k" * 64, "p" * 16, "1" * 32))

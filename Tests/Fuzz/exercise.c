@@ -148,6 +148,33 @@ static void exercise_messages_and_process(lg_reader *reader)
         PROMISE(size > 0 && size <= sizeof tail && size <= total);
 }
 
+/* `kind` 0: of a crash. */
+static lg_status chain_of(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_async_chain *chain)
+{
+    return expected(kind ? lg_reader_snapshot_async_chain(reader, kind, thread, index, chain) : lg_reader_thread_async_chain(reader, thread, index, chain));
+}
+
+static lg_status caller_of(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *pc)
+{
+    return expected(kind ? lg_reader_snapshot_async_caller(reader, kind, thread, chain, index, pc)
+                         : lg_reader_thread_async_caller(reader, thread, chain, index, pc));
+}
+
+static void exercise_chains(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t stored)
+{
+    lg_async_chain chain;
+    uint64_t pc;
+    uint32_t count = 0, words = stored;
+    for (; chain_of(reader, kind, thread, count, &chain) == LG_OK; count++) {
+        PROMISE(chain.truncated <= 1);
+        words += 2 + chain.count;
+        for (uint32_t i = 0; i < chain.count; i += 1 + i / 8)
+            PROMISE(caller_of(reader, kind, thread, count, i, &pc) == LG_OK);
+        PROMISE(caller_of(reader, kind, thread, count, chain.count, &pc) == LG_ERR_NOT_FOUND);
+    }
+    PROMISE(words <= 96 && caller_of(reader, kind, thread, count, 0, &pc) == LG_ERR_NOT_FOUND);
+}
+
 static void exercise_threads(lg_reader *reader)
 {
     lg_threads_info threads;
@@ -155,6 +182,7 @@ static void exercise_threads(lg_reader *reader)
     lg_stack_info stack;
     lg_register value;
     lg_function function;
+    lg_async_chain chain;
     uint64_t pc;
     if (expected(lg_reader_threads(reader, &threads)) != LG_OK) {
         PROMISE(expected(lg_reader_thread(reader, 0, &thread)) != LG_OK);
@@ -171,7 +199,7 @@ static void exercise_threads(lg_reader *reader)
             PROMISE(lg_reader_thread_register(reader, i, thread.register_count, &value) == LG_ERR_NOT_FOUND);
         }
         if (expected(lg_reader_thread_stack(reader, i, &stack)) != LG_OK) {
-            PROMISE(expected(lg_reader_thread_frame(reader, i, 0, &pc)) != LG_OK);
+            PROMISE(expected(lg_reader_thread_frame(reader, i, 0, &pc)) != LG_OK && chain_of(reader, (lg_snapshot_kind)0, i, 0, &chain) != LG_OK);
             continue;
         }
         TERMINATED(stack.reason);
@@ -179,6 +207,7 @@ static void exercise_threads(lg_reader *reader)
         for (uint32_t k = 0; k < stack.stored; k += 1 + k / 4)
             PROMISE(lg_reader_thread_frame(reader, i, k, &pc) == LG_OK);
         PROMISE(lg_reader_thread_frame(reader, i, stack.stored, &pc) == LG_ERR_NOT_FOUND);
+        exercise_chains(reader, (lg_snapshot_kind)0, i, stack.stored);
         for (uint32_t k = 0; k <= stack.stored; k += 1 + k / 4)
             if (expected(lg_reader_thread_function(reader, i, k, &function)) == LG_OK)
                 PROMISE(k < stack.stored && function.offset < function.size);
@@ -192,6 +221,7 @@ static void exercise_snapshot(lg_reader *reader, lg_snapshot_kind kind)
     lg_stack_info stack;
     lg_register value;
     lg_function function;
+    lg_async_chain chain;
     uint64_t pc;
     if (expected(lg_reader_snapshot(reader, kind, &snapshot)) != LG_OK) {
         PROMISE(expected(lg_reader_snapshot_thread(reader, kind, 0, &thread)) != LG_OK);
@@ -207,11 +237,12 @@ static void exercise_snapshot(lg_reader *reader, lg_snapshot_kind kind)
             PROMISE(lg_reader_snapshot_register(reader, kind, i, thread.register_count, &value) == LG_ERR_NOT_FOUND);
         }
         if (expected(lg_reader_snapshot_stack(reader, kind, i, &stack)) != LG_OK) {
-            PROMISE(expected(lg_reader_snapshot_frame(reader, kind, i, 0, &pc)) != LG_OK);
+            PROMISE(expected(lg_reader_snapshot_frame(reader, kind, i, 0, &pc)) != LG_OK && chain_of(reader, kind, i, 0, &chain) != LG_OK);
             continue;
         }
         PROMISE(stack.stored <= 96 && stack.first <= stack.stored);
         PROMISE(lg_reader_snapshot_frame(reader, kind, i, stack.stored, &pc) == LG_ERR_NOT_FOUND);
+        exercise_chains(reader, kind, i, stack.stored);
         if (expected(lg_reader_snapshot_function(reader, kind, i, 0, &function)) == LG_OK)
             PROMISE(function.offset < function.size);
     }
@@ -473,6 +504,11 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     PROMISE(lg_reader_thread_frame(NULL, 0, 0, &wide) == LG_ERR_ARGUMENT && lg_reader_thread_frame(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_function(NULL, 0, &function) == LG_ERR_ARGUMENT && lg_reader_function(reader, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_async_chain(NULL, 0, &chain) == LG_ERR_ARGUMENT && lg_reader_async_chain(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_thread_async_chain(NULL, 0, 0, &chain) == LG_ERR_ARGUMENT && lg_reader_thread_async_chain(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_thread_async_caller(NULL, 0, 0, 0, &wide) == LG_ERR_ARGUMENT && lg_reader_thread_async_caller(reader, 0, 0, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_snapshot_async_chain(NULL, LG_SNAPSHOT_HANG, 0, 0, &chain) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_snapshot_async_chain(reader, (lg_snapshot_kind)0, 0, 0, &chain) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_snapshot_async_caller(reader, LG_SNAPSHOT_HANG, 0, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_async_caller(NULL, 0, 0, &wide) == LG_ERR_ARGUMENT && lg_reader_async_caller(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_thread_function(NULL, 0, 0, &function) == LG_ERR_ARGUMENT && lg_reader_thread_function(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_snapshot_function(reader, LG_SNAPSHOT_HANG, 0, 0, NULL) == LG_ERR_ARGUMENT);

@@ -268,6 +268,8 @@ typedef struct lg_thread_info {
     uint64_t pc, sp;          /**< 0: unknown */
     uint64_t stack_low, stack_high; /**< 0: unknown */
     uint64_t cpu_ns;          /**< CPU time since the thread began; 0: unknown */
+    /** chains of asynchronous callers that found no room; see lg_reader_thread_async_chain() */
+    uint32_t async_omitted;
 } lg_thread_info;
 
 /** A stretch of stack memory. */
@@ -535,6 +537,24 @@ LG_API lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_thread_function(lg_reader *reader, uint32_t thread, uint32_t index, lg_function *ret_function);
+
+/** One chain of asynchronous callers of a thread, as lg_reader_async_chain().
+ *
+ *  @return as lg_reader_thread_stack(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_async_chain(lg_reader *reader, uint32_t thread, uint32_t index, lg_async_chain *ret_chain);
+
+/** One caller of a chain, as lg_reader_async_caller().
+ *
+ *  @return as lg_reader_thread_async_chain(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_async_caller(lg_reader *reader, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *ret_pc);
 
 /** One stretch of stack memory, from 0; the crashed thread's is the first.
  *

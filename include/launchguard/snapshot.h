@@ -142,6 +142,24 @@ LG_API lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind ki
  */
 LG_API lg_status lg_reader_snapshot_function(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_function *ret_function);
 
+/** One chain of asynchronous callers of a thread, as lg_reader_async_chain().
+ *
+ *  @return as lg_reader_snapshot_stack(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_snapshot_async_chain(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_async_chain *ret_chain);
+
+/** One caller of a chain, as lg_reader_async_caller().
+ *
+ *  @return as lg_reader_snapshot_async_chain(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_snapshot_async_caller(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *ret_pc);
+
 LG_END
 
 #endif

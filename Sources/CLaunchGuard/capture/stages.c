@@ -137,16 +137,19 @@ static void walk_stage(unsigned slot, unsigned stage, const void *ucontext, walk
 {
     uint64_t registers[LG__REGISTERS_MAX];
     struct lg__frames frames = frames_of(slot, stage);
-    struct lg__async async = { .block = slot == 0 && stage == LG_STAGE_DWARF ? lg__run_stage(run(), slot, LG_STAGE_ASYNC) : NULL };
-    frames.async = async.block ? &async : NULL;
+    struct lg__crash_async *chains = slot == 0 && stage == LG_STAGE_DWARF ? lg__run_stage(run(), slot, LG_STAGE_ASYNC) : NULL;
+    struct lg__async async = { .words = chains ? chains->words : NULL, .room = LG__ASYNC_WORDS };
+    frames.async = chains ? &async : NULL;
     lg__frames_begin(&frames);
     lg__arch_registers(ucontext, registers);
     walk(registers, wild_pc(slot), &frames);
     const size_t functions = stage == LG_STAGE_DWARF ? lg__unwind_dwarf_functions(&frames, LG__FRAMES_MAX + LG__FUNCTIONS_WORDS) : 0;
     lg__run_commit(run(), slot, stage, lg__frames_size(&frames) + functions);
-    const size_t chains = lg__async_size(&async);
-    if (chains)
-        lg__run_commit(run(), slot, LG_STAGE_ASYNC, chains);
+    if (!async.count)
+        return;
+    chains->count = async.count;
+    chains->omitted = async.omitted;
+    lg__run_commit(run(), slot, LG_STAGE_ASYNC, offsetof(struct lg__crash_async, words) + async.used * sizeof chains->words[0]);
 }
 
 void lg__stages_frames(const struct lg__crash *crash, const void *ucontext)

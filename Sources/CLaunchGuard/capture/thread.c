@@ -8,6 +8,8 @@ LG__NOT_INSTRUMENTED_BEGIN
 /* At most this many frames of a thread are walked: the other threads and the later stages need
  * time, too. */
 #define FRAMES_LIMIT 4096u
+/* Chains of asynchronous callers leave room for so many functions: fingerprints have them. */
+#define FUNCTIONS_FIRST 24u
 
 static void commit(struct lg__thread *slot)
 {
@@ -133,28 +135,46 @@ static struct lg__frames frames_of(struct lg__thread *slot)
     return (struct lg__frames){ &slot->head, slot->pcs, LG__THREAD_FRAMES_MAX, LG__THREAD_FRAMES_LAST, FRAMES_LIMIT, NULL };
 }
 
-static void commit_walk(struct lg__thread *slot)
+/* The last words of `pcs` take the chains. Returns the first of these words. */
+static uint32_t put_chains(struct lg__thread *slot, struct lg__async *async)
+{
+    const uint32_t functions = slot->head.first < FUNCTIONS_FIRST ? slot->head.first : FUNCTIONS_FIRST, taken = slot->head.stored + 1u + functions;
+    lg__async_shorten(async, taken < LG__THREAD_FRAMES_MAX ? LG__THREAD_FRAMES_MAX - taken : 0);
+    const uint32_t first = LG__THREAD_FRAMES_MAX - async->used;
+    memcpy(slot->pcs + first, async->words, async->used * sizeof slot->pcs[0]);
+    slot->async_words = (uint8_t)async->used;
+    slot->async_chains = (uint8_t)async->count;
+    slot->async_omitted = (uint16_t)(async->omitted < UINT16_MAX ? async->omitted : UINT16_MAX);
+    return first;
+}
+
+static void commit_walk(struct lg__thread *slot, struct lg__async *async)
 {
     const struct lg__frames frames = frames_of(slot);
+    const uint32_t words = put_chains(slot, async);
     if (slot->method == LG_STAGE_DWARF)
-        lg__unwind_dwarf_functions(&frames, LG__THREAD_FRAMES_MAX);
-    else if (slot->head.stored < LG__THREAD_FRAMES_MAX)
+        lg__unwind_dwarf_functions(&frames, words);
+    else if (slot->head.stored < words)
         slot->pcs[slot->head.stored] = 0; /* no functions, and no older ones */
     size_t size = offsetof(struct lg__thread, pcs) - offsetof(struct lg__thread, method) + slot->head.stored * sizeof slot->pcs[0];
-    slot->walk_crc = lg__crc32c(0, &slot->method, size);
+    const uint32_t crc = lg__crc32c(0, &slot->method, size);
+    slot->walk_crc = lg__crc32c(crc, slot->pcs + words, async->used * sizeof slot->pcs[0]);
     atomic_store_explicit(&slot->walk, LG__COMMIT_WALK, memory_order_release);
 }
 
 void lg__thread_walk(struct lg__thread *slot)
 {
-    const struct lg__frames frames = frames_of(slot);
-    uint64_t registers[LG__REGISTERS_MAX];
+    struct lg__frames frames = frames_of(slot);
+    uint64_t registers[LG__REGISTERS_MAX], words[LG__THREAD_FRAMES_MAX];
+    struct lg__async async = { .words = words, .room = LG__THREAD_FRAMES_MAX };
     memcpy(registers, slot->registers, sizeof registers);
     registers[lg__arch_pc] = slot->pc;
     registers[lg__arch_sp] = slot->sp;
     slot->method = LG_STAGE_DWARF;
+    frames.async = &async;
     lg__frames_begin(&frames);
     lg__unwind_dwarf(registers, false, &frames);
+    frames.async = NULL;
     if (slot->head.reason != LG__WALK_COMPLETE && slot->register_count) {
         uint64_t total = slot->head.total;
         slot->method = LG_STAGE_FRAMES;
@@ -166,7 +186,7 @@ void lg__thread_walk(struct lg__thread *slot)
             lg__unwind_dwarf(registers, false, &frames);
         }
     }
-    commit_walk(slot);
+    commit_walk(slot, &async);
 }
 
 bool lg__thread_walk_task(struct lg__thread *slot, uint64_t task)
@@ -177,7 +197,7 @@ bool lg__thread_walk_task(struct lg__thread *slot, uint64_t task)
     slot->how = LG_THREAD_TASK;
     slot->method = LG_STAGE_ASYNC;
     commit(slot);
-    commit_walk(slot);
+    commit_walk(slot, &(struct lg__async){ .words = NULL });
     return true;
 }
 
@@ -187,7 +207,7 @@ void lg__thread_walk_crashed(struct lg__thread *slot)
     if (slot->head.stored > LG__THREAD_FRAMES_MAX)
         slot->head.stored = 0;
     lg__frames_finish(&frames, LG__WALK_RECRASH);
-    commit_walk(slot);
+    commit_walk(slot, &(struct lg__async){ .words = NULL });
 }
 
 LG__NOT_INSTRUMENTED_END

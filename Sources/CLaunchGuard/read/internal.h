@@ -152,8 +152,15 @@ void lg__reader_crashes(const lg_reader *reader, struct lg__reader_crashes *ret_
 void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_outcome, uint32_t *ret_within);
 /* The messages, checked. */
 lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages);
-/* The chains of asynchronous callers, checked. */
-lg_status lg__reader_async(const lg_reader *reader, struct lg__crash_async *ret_async);
+/* Chains of asynchronous callers, one after the other. */
+struct lg__reader_chains {
+    const uint64_t *words;
+    uint32_t size, count;
+};
+/* All of them lie within the words. */
+bool lg__reader_chains_right(const struct lg__reader_chains *chains);
+/* Those of the crashed thread, checked. */
+lg_status lg__reader_async(const lg_reader *reader, struct lg__crash_async *ret_async, struct lg__reader_chains *ret_chains);
 /* The part of the process's block before the map, checked. The first `size` bytes of the map go to
  * `map`. */
 lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size);
@@ -203,6 +210,10 @@ void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thr
 lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register);
 lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, uint64_t *ret_pc);
 lg_status lg__reader_slot_function(const struct lg__thread *slot, uint32_t index, lg_function *ret_function);
+/* Where its walk is right. */
+struct lg__reader_chains lg__reader_slot_chains(const struct lg__thread *slot);
+lg_status lg__reader_slot_chain(const struct lg__thread *slot, uint32_t index, lg_async_chain *ret_chain);
+lg_status lg__reader_slot_caller(const struct lg__thread *slot, uint32_t chain, uint32_t index, uint64_t *ret_pc);
 /* Head of a snapshot, and the place of its slots. LG_ERR_NOT_FOUND: the file had no space for it;
  * LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots);

@@ -64,7 +64,8 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
     if (lg__reader_process(reader, &process, NULL, 0) == LG_OK)
         crash.stacks_cut = process.stacks_cut;
     struct lg__crash_async async;
-    if (lg__reader_async(reader, &async) == LG_OK)
+    struct lg__reader_chains chains;
+    if (lg__reader_async(reader, &async, &chains) == LG_OK)
         crash.async_omitted = async.omitted;
     uint32_t outcome;
     lg__reader_outcome(reader, reader->place, &outcome, &crash.within);

@@ -233,3 +233,27 @@ lg_status lg_reader_snapshot_function(lg_reader *reader, lg_snapshot_kind kind, 
         status = walk;
     return status == LG_OK ? lg__reader_slot_function(&slot, index, ret_function) : status;
 }
+
+lg_status lg_reader_snapshot_async_chain(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_async_chain *ret_chain)
+{
+    struct lg__thread slot;
+    lg_status walk = LG_ERR_INCOMPLETE;
+    if (!reader || !ret_chain)
+        return LG_ERR_ARGUMENT;
+    lg_status status = read_snapshot_slot(reader, kind, thread, &slot, &walk);
+    if (status == LG_OK)
+        status = walk;
+    return status == LG_OK ? lg__reader_slot_chain(&slot, index, ret_chain) : status;
+}
+
+lg_status lg_reader_snapshot_async_caller(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *ret_pc)
+{
+    struct lg__thread slot;
+    lg_status walk = LG_ERR_INCOMPLETE;
+    if (!reader || !ret_pc)
+        return LG_ERR_ARGUMENT;
+    lg_status status = read_snapshot_slot(reader, kind, thread, &slot, &walk);
+    if (status == LG_OK)
+        status = walk;
+    return status == LG_OK ? lg__reader_slot_caller(&slot, chain, index, ret_pc) : status;
+}

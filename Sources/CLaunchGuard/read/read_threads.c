@@ -38,10 +38,13 @@ static lg_status check_walk(struct lg__thread *thread)
     uint32_t commit = atomic_load(&thread->walk);
     if (commit == 0)
         return LG_ERR_INCOMPLETE;
-    if (commit != LG__COMMIT_WALK || !lg__reader_walk_right(&thread->head, LG__THREAD_FRAMES_MAX))
+    if (commit != LG__COMMIT_WALK || thread->async_words > LG__THREAD_FRAMES_MAX ||
+        !lg__reader_walk_right(&thread->head, LG__THREAD_FRAMES_MAX - thread->async_words))
         return LG_ERR_DAMAGED;
-    size_t size = offsetof(struct lg__thread, pcs) - offsetof(struct lg__thread, method) + thread->head.stored * sizeof thread->pcs[0];
-    return thread->walk_crc == lg__crc32c(0, &thread->method, size) ? LG_OK : LG_ERR_DAMAGED;
+    const struct lg__reader_chains chains = lg__reader_slot_chains(thread);
+    const size_t size = offsetof(struct lg__thread, pcs) - offsetof(struct lg__thread, method) + thread->head.stored * sizeof thread->pcs[0];
+    const uint32_t crc = lg__crc32c(lg__crc32c(0, &thread->method, size), chains.words, chains.size * sizeof chains.words[0]);
+    return thread->walk_crc == crc && lg__reader_chains_right(&chains) ? LG_OK : LG_ERR_DAMAGED;
 }
 
 lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_slots *slots, uint32_t index, struct lg__thread *ret_thread,
@@ -61,6 +64,8 @@ lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_sl
     if (slots->sequence && ret_thread->sequence != slots->sequence)
         return LG_ERR_INCOMPLETE; /* an answer that came too late for its own crash */
     *ret_walk = check_walk(ret_thread);
+    if (*ret_walk != LG_OK)
+        ret_thread->async_omitted = 0;
     return LG_OK;
 }
 
@@ -87,6 +92,7 @@ void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thr
     ret_thread->stack_low = slot->stack_low;
     ret_thread->stack_high = slot->stack_high;
     ret_thread->cpu_ns = slot->cpu_ns;
+    ret_thread->async_omitted = slot->async_omitted;
 }
 
 lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register)
@@ -112,7 +118,7 @@ lg_status lg__reader_slot_function(const struct lg__thread *slot, uint32_t index
 {
     if (slot->method != LG_STAGE_DWARF)
         return LG_ERR_NOT_FOUND;
-    return lg__reader_function(slot->pcs, LG__THREAD_FRAMES_MAX, slot->head.stored, index, ret_function);
+    return lg__reader_function(slot->pcs, LG__THREAD_FRAMES_MAX - slot->async_words, slot->head.stored, index, ret_function);
 }
 
 /* ---- the threads of a crash ---- */
@@ -203,4 +209,28 @@ lg_status lg_reader_thread_function(lg_reader *reader, uint32_t thread, uint32_t
     if (status == LG_OK)
         status = walk;
     return status == LG_OK ? lg__reader_slot_function(&slot, index, ret_function) : status;
+}
+
+lg_status lg_reader_thread_async_chain(lg_reader *reader, uint32_t thread, uint32_t index, lg_async_chain *ret_chain)
+{
+    struct lg__thread slot;
+    lg_status walk = LG_ERR_INCOMPLETE;
+    if (!reader || !ret_chain)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
+    if (status == LG_OK)
+        status = walk;
+    return status == LG_OK ? lg__reader_slot_chain(&slot, index, ret_chain) : status;
+}
+
+lg_status lg_reader_thread_async_caller(lg_reader *reader, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *ret_pc)
+{
+    struct lg__thread slot;
+    lg_status walk = LG_ERR_INCOMPLETE;
+    if (!reader || !ret_pc)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
+    if (status == LG_OK)
+        status = walk;
+    return status == LG_OK ? lg__reader_slot_caller(&slot, chain, index, ret_pc) : status;
 }

@@ -22,12 +22,13 @@ static lg_status check_content(lg_reader *reader, unsigned stage)
 {
     lg_stack_info stack;
     struct lg__crash_async async;
+    struct lg__reader_chains chains;
     struct lg__crash_messages messages;
     struct lg__reader_process process;
     switch (stage) {
     case LG_STAGE_FRAMES:
     case LG_STAGE_DWARF: return lg_reader_stack(reader, (lg_stage)stage, &stack);
-    case LG_STAGE_ASYNC: return lg__reader_async(reader, &async);
+    case LG_STAGE_ASYNC: return lg__reader_async(reader, &async, &chains);
     case LG_STAGE_MESSAGES: return lg__reader_messages(reader, &messages);
     case LG_STAGE_PROCESS: return lg__reader_process(reader, &process, NULL, 0);
     default: return LG_OK;

@@ -159,63 +159,22 @@ static void disagreement(struct lg__report *report, const void *of)
 
 /* ---- asynchronous callers ---- */
 
-struct async {
-    lg_async_chain chain;
-    uint32_t index;
-    bool is_exact; /* the frame is where the fault was */
-};
-
-#define OF struct async
-
-static void async_frame(struct lg__report *report, const void *of)
+static lg_status get_chain(struct lg__report *report, const void *of, uint32_t index, lg_async_chain *ret_chain)
 {
-    const struct async *async = of;
-    lg__report_frame(report, async->chain.pc, async->is_exact);
+    (void)of;
+    return lg_reader_async_chain(report->reader, index, ret_chain);
 }
 
-static void async_callers(struct lg__report *report, const void *of)
+static lg_status get_caller(struct lg__report *report, const void *of, uint32_t chain, uint32_t index, uint64_t *ret_pc)
 {
-    const struct async *async = of;
-    struct lg__json_list list = lg__json_list(&report->json);
-    uint64_t pc;
-    lg__json_list_begin(&report->json, &list);
-    for (uint32_t i = 0; report->frames_left && lg_reader_async_caller(report->reader, async->index, i, &pc) == LG_OK; i++) {
-        report->frames_left--;
-        lg__json_item(&report->json, &list);
-        lg__report_frame(report, pc, true);
-    }
-    lg__json_list_end(&report->json, &list);
-}
-
-static const struct lg__field async_fields[] = {
-    VALUE("frame", async_frame, "frame", "", "The frame that the chain belongs to."),
-    FIELD(NUMBER, "number", chain.frame, "", "Its number in the walk by unwind tables; 0: the innermost."),
-    VALUE("callers", async_callers, "[frame]", "", "The nearest caller first; the address is where it goes on once the callee has ended."),
-    FIELD(BOOL, "isTruncated", chain.truncated, "", "Whether there were more callers than the record had room for."),
-    ADDED("isAsync", "boolean",
-          "Whether the function of the frame is asynchronous, by its symbol; left out: not known."),
-    LAST,
-};
-const struct lg__shape lg__shape_async = { "async-chain",
-                                           LG__SENTENCE("Functions that wait for that of a frame by Swift's await, if that is asynchronous."),
-                                           async_fields };
-
-#undef OF
-
-static lg_status read_async(struct lg__report *report, const void *of, uint32_t index, void *ret_item)
-{
-    struct async *async = ret_item;
-    const lg_status status = lg_reader_async_chain(report->reader, index, &async->chain);
-    async->index = index;
-    async->is_exact = async->chain.frame == 0 && !lg__report_is_past_breakpoint(report->reader, of);
-    return status == LG_ERR_INCOMPLETE ? LG_ERR_NOT_FOUND : status;
+    (void)of;
+    return lg_reader_async_caller(report->reader, chain, index, ret_pc);
 }
 
 static void async_chains(struct lg__report *report, const void *of)
 {
-    static const struct lg__items items = { &lg__shape_async, "asynchronous callers", false, read_async };
-    struct async async = { .index = 0 };
-    lg__items_write(report, &items, of, UINT32_MAX, &async);
+    const struct lg__chains chains = { "asynchronous callers", !lg__report_is_past_breakpoint(report->reader, of), get_chain, get_caller, of };
+    lg__report_chains(report, &chains);
 }
 
 /* ---- messages ---- */

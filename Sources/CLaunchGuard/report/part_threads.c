@@ -84,6 +84,27 @@ static void stack(struct lg__report *report, const void *of)
         lg__report_stack(report, &walk);
 }
 
+static lg_status get_chain(struct lg__report *report, const void *of, uint32_t index, lg_async_chain *ret_chain)
+{
+    const struct thread *thread = of;
+    return thread->owner ? lg_reader_snapshot_async_chain(report->reader, thread->owner, thread->index, index, ret_chain)
+                         : lg_reader_thread_async_chain(report->reader, thread->index, index, ret_chain);
+}
+
+static lg_status get_caller(struct lg__report *report, const void *of, uint32_t chain, uint32_t index, uint64_t *ret_pc)
+{
+    const struct thread *thread = of;
+    return thread->owner ? lg_reader_snapshot_async_caller(report->reader, thread->owner, thread->index, chain, index, ret_pc)
+                         : lg_reader_thread_async_caller(report->reader, thread->index, chain, index, ret_pc);
+}
+
+static void async_chains(struct lg__report *report, const void *of)
+{
+    const struct thread *thread = of;
+    const struct lg__chains chains = { thread->part, true, get_chain, get_caller, of };
+    lg__report_chains(report, &chains);
+}
+
 static const char *const hows[] = { [LG_THREAD_CAPTURED] = "captured", [LG_THREAD_MASKED] = "masked", [LG_THREAD_SILENT] = "silent",
                                     [LG_THREAD_TASK] = "task" };
 const struct lg__names lg__names_how = { "thread-state-how", LG__SENTENCE("How the state of a thread was taken: by itself; or only the kernel's data, since it blocked every signal, or did not answer in time; task: a task of Swift that waits, which the thread began."), hows, LG_THREAD_TASK + 1, NULL };
@@ -105,6 +126,8 @@ static const struct lg__field thread_fields[] = {
     MAY_BE("registers", registers, "[crash-register]", "", "Its registers."),
     MAY_BE("stack", stack, "stack", "", "Its stack."),
     ADDED("storedStack", "stack", "The handler's walk, where the tool walked again."),
+    MAY_BE("asyncChains", async_chains, "[async-chain]", "", "Its async chains."),
+    FIELD(NUMBER_IF, "asyncChainsOmitted", info.async_omitted, "", "Its omitted async chains."),
     LAST,
 };
 const struct lg__shape lg__shape_thread = { "thread-state", LG__SENTENCE("A thread, as it was at the crash or in the snapshot."), thread_fields };

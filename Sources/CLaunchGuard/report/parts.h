@@ -62,6 +62,18 @@ struct lg__walk {
 };
 void lg__report_stack(struct lg__report *report, const struct lg__walk *walk);
 
+/* ---- part_async.c ---- */
+
+/* Chains of asynchronous callers, and how they are read. */
+struct lg__chains {
+    const char *part;  /* that a problem names */
+    bool is_top_exact; /* the innermost frame is where it stopped */
+    lg_status (*chain)(struct lg__report *report, const void *of, uint32_t index, lg_async_chain *ret_chain);
+    lg_status (*caller)(struct lg__report *report, const void *of, uint32_t chain, uint32_t index, uint64_t *ret_pc);
+    const void *of;
+};
+void lg__report_chains(struct lg__report *report, const struct lg__chains *chains);
+
 /* ---- part_threads.c ---- */
 
 /* The threads of the selected crash. */

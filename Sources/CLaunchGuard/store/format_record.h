@@ -361,9 +361,12 @@ struct lg__thread {
     uint64_t cpu_ns; /* its CPU time since it began; 0: unknown */
     uint64_t reserved;
     _Atomic uint32_t walk; /* LG__COMMIT_WALK when the rest is whole, written last */
-    uint32_t walk_crc;     /* CRC-32C of the bytes after it up to the last stored pc */
-    uint32_t method;       /* stage whose method it is: 3 or 4 */
-    uint32_t reserved1;
+    /* CRC-32C of the bytes after it up to the last stored pc, and of the words of the chains */
+    uint32_t walk_crc;
+    uint32_t method;       /* stage whose method it is: 3, 4 or 9 */
+    uint8_t async_words;    /* of chains of asynchronous callers: the last ones of `pcs` */
+    uint8_t async_chains;
+    uint16_t async_omitted; /* chains that found no room */
     struct lg__frames_head head;
     uint64_t pcs[LG__THREAD_FRAMES_MAX];
 };
@@ -376,6 +379,9 @@ static_assert(offsetof(struct lg__thread, cpu_ns) == 408, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, walk) == 424, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, walk_crc) == 428, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, method) == 432, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, async_words) == 436, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, async_chains) == 437, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, async_omitted) == 438, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, head) == 440, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, pcs) == 464, "FORMAT.md, threads");
 static_assert(sizeof(struct lg__thread) == 1232, "FORMAT.md, threads");

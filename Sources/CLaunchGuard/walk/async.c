@@ -43,43 +43,67 @@ static bool follow(uint64_t at, uint32_t most, uint64_t *callers, uint32_t room,
     return count;
 }
 
+#define HEAD ((uint32_t)(sizeof(struct lg__async_chain) / sizeof(uint64_t))) /* words */
+
+static struct lg__async_chain chain_at(const struct lg__async *async, uint32_t at)
+{
+    struct lg__async_chain chain;
+    memcpy(&chain, async->words + at, sizeof chain);
+    return chain;
+}
+
 void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp)
 {
-    struct lg__crash_async *block = async->block;
     struct lg__async_chain chain = { .pc = pc, .frame = frame };
     uint64_t at;
     if (async->count && fp == async->fp) {
         /* A callee without a frame pointer of its own: the chain is of the frame further out. */
-        memcpy(&chain, block->words + async->last, sizeof chain);
+        chain = chain_at(async, async->last);
         chain.pc = pc;
         chain.frame = frame;
-        memcpy(block->words + async->last, &chain, sizeof chain);
+        memcpy(async->words + async->last, &chain, sizeof chain);
         return;
     }
     if (fp % sizeof at != 0 || fp < sizeof at || !lg__memory_word(fp - sizeof at, &at))
         return;
-    const uint32_t head = sizeof chain / sizeof block->words[0], left = LG__ASYNC_WORDS - async->used;
-    uint32_t room = left > head && async->count < LG__ASYNC_CHAINS_MAX ? left - head : 0;
+    const uint32_t left = async->room - async->used;
+    uint32_t room = left > HEAD && async->count < LG__ASYNC_CHAINS_MAX ? left - HEAD : 0;
     if (room > LG__ASYNC_CALLERS_MAX)
         room = LG__ASYNC_CALLERS_MAX;
     uint32_t count;
     if (!room || async->followed >= CONTEXTS_MAX) {
         if (follow(at, CONTEXTS_FEW, NULL, 0, &count))
-            block->omitted = ++async->omitted;
+            async->omitted++;
         return;
     }
-    const bool is_chain = follow(at, CONTEXTS_MAX, block->words + async->used + head, room, &count);
+    const bool is_chain = follow(at, CONTEXTS_MAX, async->words + async->used + HEAD, room, &count);
     async->followed += count;
     if (!is_chain)
         return;
     chain.count = (uint16_t)(count < room ? count : room);
     chain.cut = count > room;
-    memcpy(block->words + async->used, &chain, sizeof chain);
+    memcpy(async->words + async->used, &chain, sizeof chain);
     async->last = async->used;
-    async->used += head + chain.count;
+    async->used += HEAD + chain.count;
     async->fp = fp;
-    block->count = ++async->count;
-    block->omitted = async->omitted;
+    async->count++;
+}
+
+void lg__async_shorten(struct lg__async *async, uint32_t room)
+{
+    uint32_t kept = 0, used = 0;
+    for (; kept < async->count && used + HEAD < room; kept++) {
+        struct lg__async_chain chain = chain_at(async, used);
+        if (chain.count > room - used - HEAD) {
+            chain.count = (uint16_t)(room - used - HEAD);
+            chain.cut = 1;
+            memcpy(async->words + used, &chain, sizeof chain);
+        }
+        used += HEAD + chain.count;
+    }
+    async->omitted += async->count - kept;
+    async->count = kept;
+    async->used = used;
 }
 
 /* ---- a task that waits ---- */
@@ -140,9 +164,4 @@ bool lg__async_walk_task(uint64_t task, const struct lg__frames *frames)
     lg__frames_finish(frames, at ? LG__WALK_LIMIT : LG__WALK_COMPLETE);
     return read_task(task, lg__memory_read, &after) && after.resume == before.resume && after.context == before.context &&
            state_of(&after) == LG__ASYNC_TASK_WAITS;
-}
-
-size_t lg__async_size(const struct lg__async *async)
-{
-    return async->count ? offsetof(struct lg__crash_async, words) + async->used * sizeof async->block->words[0] : 0;
 }

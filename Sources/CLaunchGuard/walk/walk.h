@@ -79,19 +79,20 @@ size_t lg__frames_size(const struct lg__frames *frames);
 
 /* ---- async.c: callers that wait by Swift's `await`, and have no frame ---- */
 
-/* The chains of a walk. Zeros, but the block, before the walk. */
+/* The chains of a walk, one after the other. Zeros, but `words` and `room`, before the walk. */
 struct lg__async {
-    struct lg__crash_async *block; /* written from the first chain on */
-    uint32_t count, omitted;       /* chains */
-    uint32_t used;                 /* words of the block */
-    uint32_t last;                 /* first word of the newest chain */
-    uint64_t fp;                   /* frame pointer that led to it */
-    uint32_t followed;             /* contexts */
+    uint64_t *words;
+    uint32_t room;           /* words */
+    uint32_t used;           /* words */
+    uint32_t count, omitted; /* chains */
+    uint32_t last;           /* first word of the newest chain */
+    uint64_t fp;             /* frame pointer that led to it */
+    uint32_t followed;       /* contexts */
 };
 /* Look for the chain of one frame. */
 void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp);
-/* Bytes of the block; 0: there is no chain. */
-size_t lg__async_size(const struct lg__async *async);
+/* After the walk: keep what has room in fewer words. */
+void lg__async_shorten(struct lg__async *async, uint32_t room);
 
 /* What a task of Swift does, as far as its memory tells. */
 enum lg__async_task { LG__ASYNC_NO_TASK, LG__ASYNC_TASK_RUNS, LG__ASYNC_TASK_WAITS };

@@ -30,21 +30,6 @@ extension Crash {
         }
     }
 
-    private func writeAsyncCallers(of stack: Stack, to page: inout HTMLWriter, _ own: OwnCode) {
-        let pieces = asyncPieces(of: stack)
-        if !pieces.isEmpty {
-            page.element("ol", ["class": "frames"]) {
-                for piece in pieces {
-                    switch piece {
-                    case .frame(let frame, let number): frame.write(to: &$0, mark: "#\(number) [async]", own)
-                    case .gap(let words): $0.element("li", ["class": "gap"], "… \(words) …")
-                    }
-                }
-            }
-        }
-        if let asyncLoss { page.warnings([asyncLoss]) }
-    }
-
     /// The other threads, those with the same stack as one. `crashed`: the thread at whose crash
     /// they were taken, where that is not the one above.
     func writeOtherThreads(to page: inout HTMLWriter, _ own: OwnCode, at crashed: Int32? = nil) {
@@ -83,6 +68,23 @@ extension Crash {
     }
 }
 
+extension AsyncCallee {
+    fileprivate func writeAsyncCallers(of stack: Stack, to page: inout HTMLWriter, _ own: OwnCode) {
+        let pieces = asyncPieces(of: stack)
+        if !pieces.isEmpty {
+            page.element("ol", ["class": "frames"]) {
+                for piece in pieces {
+                    switch piece {
+                    case .frame(let frame, let number): frame.write(to: &$0, mark: "#\(number) [async]", own)
+                    case .gap(let words): $0.element("li", ["class": "gap"], "… \(words) …")
+                    }
+                }
+            }
+        }
+        if let asyncLoss { page.warnings([asyncLoss]) }
+    }
+}
+
 extension ThreadState {
     /// Threads, those with the same stack folded into one.
     static func write(_ threads: [ThreadState], to page: inout HTMLWriter, _ own: OwnCode, role: String? = nil, isOpen: Bool = false) {
@@ -97,6 +99,7 @@ extension ThreadState {
                 $0.element("p", ["class": "note"], stack.summary)
                 $0.warnings([stack.words(against: group[0].storedStack)].compactMap(\.self).map(\.capitalizedFirst))
                 stack.write(to: &$0, own)
+                group[0].writeAsyncCallers(of: stack, to: &$0, own)
             }
         }
     }

@@ -86,31 +86,32 @@ extension RunReport {
             for module in named { writer.line("Module \(module.name), build-id=\(module.buildID ?? "")") }
         }
         var known: Set<Int32> = []
-        for (id, stack) in journalStacks where known.insert(id).inserted {
+        for (id, stack, callee) in journalStacks where known.insert(id).inserted {
             writer.endLine()
             writer.line("Stack trace of thread \(id):")
-            write(stack, to: &writer)
+            write(stack.pieces, to: &writer)
+            if let text = stack.endText { writer.line(text) }
+            write(callee.asyncPieces(of: stack), "[async] ", to: &writer)
         }
         return String(writer.text.dropLast())
     }
 
-    private var journalStacks: [(Int32, Stack)] {
-        let crashed = [fatalCrash, recordedCrash].compactMap(\.self).compactMap { crash in crash.stack.map { (crash.threadID, $0) } }
+    private var journalStacks: [(Int32, Stack, any AsyncCallee)] {
+        let crashed = [fatalCrash, recordedCrash].compactMap(\.self).compactMap { crash in crash.stack.map { (crash.threadID, $0, crash as any AsyncCallee) } }
         let others = crashed.isEmpty ? (hang ?? lastSnapshot).map { [$0.parts.first].compactMap(\.self) + $0.parts.others } : recordedCrash?.threads
-        return crashed + (others ?? []).compactMap { thread in thread.stack.map { (thread.threadID, $0) } }
+        return crashed + (others ?? []).compactMap { thread in thread.stack.map { (thread.threadID, $0, thread) } }
     }
 
     /// One line a frame, with the function that the program was in, inlined or not.
-    private func write(_ stack: Stack, to writer: inout TextWriter) {
-        for piece in stack.pieces {
+    private func write(_ pieces: [Stack.Piece], _ mark: String = "", to writer: inout TextWriter) {
+        for piece in pieces {
             switch piece {
             case .frame(let frame, let number):
                 let start = module(at: frame.lookup)?.start
                 let place = start.map { "\(frame.module?.lastPathPart ?? "n/a") + \(Address(frame.address.value &- $0.value).short)" } ?? "n/a + 0x0"
-                writer.line("#\(number)\(number < 10 ? " " : "") \(frame.address) \(frame.symbols?.first?.name ?? "n/a") (\(place))")
+                writer.line("#\(number)\(number < 10 ? " " : "") \(mark)\(frame.address) \(frame.symbols?.first?.name ?? "n/a") (\(place))")
             case .gap(let words): writer.line("… \(words) …")
             }
         }
-        if let text = stack.endText { writer.line(text) }
     }
 }

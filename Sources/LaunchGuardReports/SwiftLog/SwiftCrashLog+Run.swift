@@ -79,7 +79,7 @@ extension SwiftCrashLog.Thread {
     init(_ state: ThreadState, _ images: SwiftCrashLog.Images) {
         name = state.name
         registers = Self.named(state.registers)
-        frames = SwiftCrashLog.Frame.all(of: state.stack, images)
+        frames = SwiftCrashLog.Frame.all(of: state.stack, images) + state.asyncCallers.flatMap { SwiftCrashLog.Frame.all(of: $0, images) }
     }
 
     private static func named(_ registers: [Crash.Register]?) -> [String: Address]? {

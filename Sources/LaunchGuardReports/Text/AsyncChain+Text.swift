@@ -1,17 +1,18 @@
-extension Crash {
+extension AsyncCallee {
     /// The asynchronous callers, whose numbers go on after those of the stack.
-    func writeAsyncCallers(of stack: Stack, to writer: inout TextWriter) {
+    func writeAsyncCallers(of stack: Stack, to writer: inout TextWriter, indent: String = "") {
         for piece in asyncPieces(of: stack) {
             switch piece {
             case .frame(let frame, let number):
                 for line in frame.descriptions {
+                    writer.add(indent)
                     writer.add("#\(number)", width: String(stack.total).count + 3)
                     writer.line("[async] \(frame.address) \(line)")
                 }
-            case .gap(let words): writer.line("    … \(words) …", .dim)
+            case .gap(let words): writer.line(indent + "    … \(words) …", .dim)
             }
         }
-        if let asyncLoss { writer.line("    \(asyncLoss)", .yellow) }
+        if let asyncLoss { writer.line(indent + "    \(asyncLoss)", .yellow) }
     }
 
     /// The asynchronous callers of a stack as a person reads them.

@@ -43,6 +43,7 @@ extension ThreadState {
             writer.line("    " + stack.summary, .dim)
             if let words = stack.words(against: first.storedStack) { writer.line("    " + words, .yellow) }
             stack.write(to: &writer, indent: "    ")
+            first.writeAsyncCallers(of: stack, to: &writer, indent: "    ")
         }
     }
 
@@ -65,11 +66,15 @@ extension ThreadState {
         var state: String?
         var name: String?
         var stack: Stack?
+        var asyncCallers: [AsyncChain]
+        var asyncLoss: String?
 
         init(_ thread: ThreadState) {
             how = thread.how
             state = thread.state
             stack = thread.stack
+            asyncCallers = thread.asyncCallers
+            asyncLoss = thread.asyncLoss
             name = thread.stack == nil ? thread.name : nil
         }
     }

@@ -3,10 +3,14 @@
 #include "harness.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
+#include "os/fault_point.h"
 #include "os/os.h"
 
 /* A frame with the address of a context where an asynchronous function keeps it, which then calls a
@@ -253,6 +257,141 @@ static void test_many_chains(void **state)
     lg_reader_close(reader);
 }
 
+/* ---- other threads ---- */
+
+/* What its stack leaves of the room of a thread, beside its first functions. */
+static uint32_t words_left(const lg_stack_info *stack)
+{
+    const uint32_t taken = stack->stored + 1 + (stack->first < 24 ? stack->first : 24);
+    return taken < 96 ? 96 - taken : 0;
+}
+
+/* The chains of a thread, as many as have room. `kind` 0: a thread of the crash. */
+static void check_other(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, const struct nest *nest)
+{
+    lg_thread_info info;
+    lg_stack_info stack;
+    lg_async_chain chain;
+    uint64_t pc, expected;
+    assert_int_equal(kind ? lg_reader_snapshot_thread(reader, kind, thread, &info) : lg_reader_thread(reader, thread, &info), LG_OK);
+    assert_int_equal(kind ? lg_reader_snapshot_stack(reader, kind, thread, &stack) : lg_reader_thread_stack(reader, thread, &stack), LG_OK);
+    assert_int_equal(stack.method, LG_STAGE_DWARF);
+    uint32_t left = words_left(&stack), index = 0;
+    for (; index < nest->depth && left > 2; index++) {
+        const uint32_t callers = nest->callers < left - 2 ? nest->callers : left - 2;
+        assert_int_equal(kind ? lg_reader_snapshot_async_chain(reader, kind, thread, index, &chain)
+                              : lg_reader_thread_async_chain(reader, thread, index, &chain), LG_OK);
+        assert_int_equal(chain.count, callers);
+        assert_int_equal(chain.truncated, callers < nest->callers);
+        assert_int_equal(kind ? lg_reader_snapshot_frame(reader, kind, thread, chain.frame, &expected)
+                              : lg_reader_thread_frame(reader, thread, chain.frame, &expected), LG_OK);
+        assert_int_equal(chain.pc, expected);
+        for (uint32_t i = 0; i < callers; i++) {
+            assert_int_equal(kind ? lg_reader_snapshot_async_caller(reader, kind, thread, index, i, &pc)
+                                  : lg_reader_thread_async_caller(reader, thread, index, i, &pc), LG_OK);
+            assert_int_equal(pc, code(i));
+        }
+        left -= 2 + callers;
+    }
+    assert_int_equal(info.async_omitted, nest->depth - index);
+    assert_int_equal(kind ? lg_reader_snapshot_async_chain(reader, kind, thread, index, &chain)
+                          : lg_reader_thread_async_chain(reader, thread, index, &chain), LG_ERR_NOT_FOUND);
+}
+
+/* One chain, two of them of which the second is cut, more than have room, one that fills the room,
+ * and none since the stack alone does. */
+static const struct nest others[] = { { 1, 5, NULL }, { 2, 40, NULL }, { 20, 3, NULL }, { 1, 1000, NULL }, { 60, 2, NULL } };
+#define OTHERS (sizeof others / sizeof others[0])
+static _Atomic unsigned standing;
+
+static void stand(void *argument)
+{
+    struct nest *left = argument;
+    if (left->depth--)
+        call_with_context(left->context, stand, left);
+    atomic_fetch_add(&standing, 1);
+    for (;;)
+        pause();
+}
+
+static void *other(void *argument)
+{
+    const size_t number = (size_t)argument;
+    static struct nest left[OTHERS];
+    left[number] = others[number];
+    left[number].context = chain(left[number].callers);
+    prctl(PR_SET_NAME, (const char[]){ (char)('0' + number), 0 });
+    stand(&left[number]);
+    return NULL;
+}
+
+static void stand_all(void)
+{
+    for (size_t i = 0; i < OTHERS; i++)
+        in_thread(other, (void *)i);
+    wait_until(standing == OTHERS);
+}
+
+static void check_others(lg_reader *reader, lg_snapshot_kind kind, uint32_t stored)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < stored; i++) {
+        lg_thread_info info;
+        assert_int_equal(kind ? lg_reader_snapshot_thread(reader, kind, i, &info) : lg_reader_thread(reader, i, &info), LG_OK);
+        /* its name is its number */
+        if (info.name[0] < '0' || info.name[0] >= '0' + (int)OTHERS)
+            continue;
+        check_other(reader, kind, i, &others[info.name[0] - '0']);
+        found++;
+    }
+    assert_int_equal(found, OTHERS);
+}
+
+static void body_others(void *argument)
+{
+    (void)argument;
+    start_session();
+    stand_all();
+    crash_without_frame(NULL);
+}
+
+static void test_other_threads(void **state)
+{
+    (void)state;
+    lg_threads_info threads;
+    lg_reader *reader = crashed(body_others, NULL);
+    assert_int_equal(lg_reader_threads(reader, &threads), LG_OK);
+    check_others(reader, (lg_snapshot_kind)0, threads.stored);
+    lg_reader_close(reader);
+}
+
+static void body_hang(void *argument)
+{
+    (void)argument;
+    lg_snapshot_info snapshot;
+    lg_options options = LG_OPTIONS_INIT;
+    options.hang_launching_ms = options.hang_running_ms = 100;
+    options.deadline_ms = 60000;
+    lg__fault_patience = 20;
+    lg_session *session = start_with(options);
+    stand_all();
+    lg_heartbeat(session);
+    wait_until(newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) && snapshot.complete);
+    kill(getpid(), SIGKILL);
+}
+
+static void test_hang(void **state)
+{
+    (void)state;
+    lg_snapshot_info snapshot;
+    expect_signal(body_hang, NULL, SIGKILL);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot), LG_OK);
+    check_others(reader, LG_SNAPSHOT_HANG, snapshot.stored);
+    lg_reader_close(reader);
+}
+
 static void body_none(void *argument)
 {
     (void)argument;
@@ -275,7 +414,8 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_none), WITH_STATE(test_garbage), WITH_STATE(test_chain), WITH_STATE(test_many_chains),
+        WITH_STATE(test_none), WITH_STATE(test_garbage), WITH_STATE(test_chain), WITH_STATE(test_many_chains), WITH_STATE(test_other_threads),
+        WITH_STATE(test_hang),
     };
     return cmocka_run_group_tests_name("async", tests, NULL, NULL);
 }

@@ -3,17 +3,20 @@ internal import LaunchGuardReports
 extension RunReport {
     var crashes: [Crash] { [crash].compactMap(\.self) + (otherCrashes ?? []) }
 
+    private var threads: [ThreadState] { crashes.flatMap { $0.threads ?? [] } + (snapshots ?? []).flatMap { $0.threads ?? [] } }
+
+    private var chains: [AsyncChain] { crashes.flatMap { $0.asyncChains ?? [] } + threads.flatMap { $0.asyncChains ?? [] } }
+
     var frames: [Frame] {
-        let threads = crashes.flatMap { $0.threads ?? [] } + (snapshots ?? []).flatMap { $0.threads ?? [] }
         let stacks = crashes.flatMap { [$0.dwarfStack, $0.storedStack, $0.framePointerStack] } + threads.flatMap { [$0.stack, $0.storedStack] }
         let guarded = (guards?.sites ?? []).flatMap { ($0.frames ?? []) + [$0.place].compactMap(\.self) }
         return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] } + guarded
-            + crashes.flatMap { $0.asyncChains ?? [] }.flatMap { [$0.frame] + $0.callers }
+            + chains.flatMap { [$0.frame] + $0.callers }
             + crashes.flatMap { $0.messages ?? [] }.compactMap(\.earlierAccess)
     }
 
     /// Those whose functions have asynchronous callers if they are asynchronous.
-    var framesWithChains: [Frame] { crashes.flatMap { $0.asyncChains ?? [] }.map(\.frame) }
+    var framesWithChains: [Frame] { chains.map(\.frame) }
 
     mutating func changeCrashes(_ change: (inout Crash) -> Void) {
         if var crash {
@@ -94,10 +97,24 @@ extension RunReport {
             }
             return trap
         }
+        func symbolicateChains(of callee: inout some AsyncCallee) {
+            guard var chains = callee.asyncChains else { return }
+            for index in chains.indices {
+                var frames = [chains[index].frame]
+                symbolicate(&frames)
+                symbolicate(&chains[index].callers)
+                chains[index].frame = frames[0]
+                // Inlined functions have no frame, and so no context.
+                let function = frames[0].symbols?.last
+                chains[index].isAsync = function.map { asynchronous.contains($0.mangledName ?? $0.name) }
+            }
+            callee.asyncChains = chains
+        }
         func symbolicate(_ threads: inout [ThreadState]) {
             for index in threads.indices {
                 symbolicate(&threads[index].stack)
                 symbolicate(&threads[index].storedStack)
+                symbolicateChains(of: &threads[index])
             }
         }
         var taken = snapshots ?? []
@@ -115,15 +132,7 @@ extension RunReport {
             let byPointers = symbolicate(&crash.framePointerStack)
             symbolicate(&crash.storedStack)
             if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
-            for index in (crash.asyncChains ?? []).indices {
-                var frames = [crash.asyncChains![index].frame]
-                symbolicate(&frames)
-                symbolicate(&crash.asyncChains![index].callers)
-                crash.asyncChains![index].frame = frames[0]
-                // Inlined functions have no frame, and so no context.
-                let function = frames[0].symbols?.last
-                crash.asyncChains![index].isAsync = function.map { asynchronous.contains($0.mangledName ?? $0.name) }
-            }
+            symbolicateChains(of: &crash)
             for index in (crash.messages ?? []).indices where crash.messages![index].earlierAccess != nil {
                 var frames = [crash.messages![index].earlierAccess!]
                 symbolicate(&frames)

@@ -60,13 +60,43 @@ enum Concurrency {
         withUnsafeCurrentTask { _ = lg_deadline_of_task(lgf_read_session(), deadline, unsafeBitCast($0, to: UnsafeRawPointer?.self)) }
         return await download() + zero
     }
-    /// The stack of the job is in the file.
-    static var hasSnapshot: Bool {
+    /// Functions whose thread stands in a synchronous function for good, whatever others wait for.
+    nonisolated(unsafe) private static var standing = lgf_sign()
+    /// It then reads beyond the end of an array.
+    nonisolated(unsafe) private static var isOverOnceSeen = false
+    @inline(never) static func stand() -> Int {
+        lg_heartbeat(lgf_read_session())
+        lgf_sign_give(&standing)
+        while zero == 0 && !(isOverOnceSeen && hasSnapshot(of: LG_SNAPSHOT_HANG)) { lgf_sleep_ms(10) }
+        return [1, 2, 3][zero + 10]
+    }
+    @inline(never) static func standAfterAWait() async -> Int {
+        await Task.yield()
+        return stand() + zero
+    }
+    @inline(never) static func standMiddle() async -> Int { await standAfterAWait() + zero }
+    @inline(never) static func standOuter() async -> Int { await standMiddle() + zero }
+    @MainActor @inline(never) static func standOnMainAfterAWait() async -> Int {
+        await Task.yield()
+        return stand() + zero
+    }
+    @MainActor @inline(never) static func standOnMainMiddle() async -> Int { await standOnMainAfterAWait() + zero }
+    @MainActor @inline(never) static func standOnMainOuter() async -> Int { await standOnMainMiddle() + zero }
+    static func waitForStanding() { lgf_sign_wait(&standing) }
+
+    static func killWithSnapshot(of kind: lg_snapshot_kind) -> Never {
+        while !hasSnapshot(of: kind) { lgf_sleep_ms(10) }
+        kill(getpid(), SIGKILL)
+        lgf_wait()
+    }
+    /// The stacks are in the file, where there is one.
+    private static func hasSnapshot(of kind: lg_snapshot_kind) -> Bool {
         var reader: OpaquePointer?
         var snapshot = lg_snapshot_info()
+        guard lgf_read_session() != nil else { return true }
         defer { lg_reader_close(reader) }
         return lg_reader_open(lg_session_run_path(lgf_read_session()), &reader) == LG_OK
-            && lg_reader_snapshot(reader, LG_SNAPSHOT_DEADLINE, &snapshot) == LG_OK && snapshot.complete == 1
+            && lg_reader_snapshot(reader, kind, &snapshot) == LG_OK && snapshot.complete == 1
     }
 
     static func onQueue(_ body: @escaping @Sendable () -> Void) {
@@ -102,8 +132,38 @@ enum Concurrency {
         }
         launchguard_faults.add("swift-async-deadline", "is killed when the time of a job has passed whose task waits", .killed, ownThreads: true) {
             Task.detached { Traps.keep(await Concurrency.job()) }
-            while lgf_read_session() != nil && !Concurrency.hasSnapshot { lgf_sleep_ms(10) }
-            kill(getpid(), SIGKILL)
+            Concurrency.killWithSnapshot(of: LG_SNAPSHOT_DEADLINE)
+        }
+        launchguard_faults.add("swift-async-hang", "hangs in an async function, three calls deep, and is killed", .hung, ownThreads: true) {
+            lgf_sign_make(&Concurrency.standing)
+            Task.detached { Traps.keep(await Concurrency.standOuter()) }
+            Concurrency.waitForStanding()
+            Concurrency.killWithSnapshot(of: LG_SNAPSHOT_HANG)
+        }
+        launchguard_faults.add(
+            "swift-async-hang-then-trap", "hangs, and then reads beyond the end of an array", .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Index out of range").lasting(5000),
+            ownThreads: true
+        ) {
+            Concurrency.isOverOnceSeen = true
+            lgf_sign_make(&Concurrency.standing)
+            Task.detached { Traps.keep(await Concurrency.standOuter()) }
+            lgf_wait()
+        }
+        launchguard_faults.add("swift-async-hang-main-actor", "the same on the main actor", .hung, ownThreads: true) {
+            lgf_sign_make(&Concurrency.standing)
+            Task.detached { Traps.keep(await Concurrency.standOnMainOuter()) }
+            DispatchQueue(label: "org.launchguard.faults").async { Concurrency.killWithSnapshot(of: LG_SNAPSHOT_HANG) }
+            dispatchMain()
+        }
+        add(
+            "swift-async-two-threads", "crashes in an async function of the main actor, while another async function stands",
+            sentence: "Index out of range in static Concurrency.mainIndex(_:at:)"
+        ) {
+            lgf_sign_make(&Concurrency.standing)
+            Task.detached { Traps.keep(await Concurrency.standOuter()) }
+            Concurrency.waitForStanding()
+            Task.detached { Traps.keep(await Concurrency.mainOuter([1, 2, 3])) }
+            dispatchMain()
         }
         launchguard_faults.add(
             "swift-main-actor", "assumes the main actor on a queue", .silentTrap, ownThreads: true

@@ -99,6 +99,20 @@ struct Expected {
         return expected
     }
 
+    /// SIGKILL when a hang was marked, where one can be.
+    static var hung: Expected {
+        var expected = killed.lasting(5000)
+        expected.entry.ends |= 1 << LG_END_HANG.rawValue
+        return expected
+    }
+
+    /// It takes so long to end.
+    func lasting(_ milliseconds: UInt32) -> Expected {
+        var expected = self
+        expected.entry.lasts_ms = milliseconds
+        return expected
+    }
+
     /// Any outcome.
     static var anything: Expected {
         var expected = Expected()

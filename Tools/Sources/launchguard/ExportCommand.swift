@@ -204,7 +204,7 @@ struct Export {
             (bytes, isDamaged) = try Self.run(reader) { try AgentExport($0, command).bytes }
         case .minidump:
             do throws(MinidumpProblem) {
-                (bytes, isDamaged) = try reader.minidump()
+                (bytes, isDamaged) = try reader.minidump { ShownRun($0, command.symbols, surroundings).report }
             } catch {
                 throw try Impossible(source, error, isDamaged: reader.run().isDamaged)
             }

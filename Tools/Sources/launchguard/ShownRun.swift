@@ -3,7 +3,7 @@ import LaunchGuardReports
 /// A run with its symbols and the state of its reports, as `inspect` shows it and `export` writes
 /// it.
 struct ShownRun {
-    private let report: RunReport
+    let report: RunReport
     private let surroundings: Surroundings
     private let delivery: [DeliveryEntry]?
 

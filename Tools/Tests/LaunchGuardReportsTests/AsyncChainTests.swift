@@ -60,6 +60,27 @@ import Testing
         #expect(frames.suffix(3).map(\.description) == ["outer(_:)", "async\u{1B}[31mMain", nil])
     }
 
+    /// Threads with the same stack are shown as one only where the same functions wait for them.
+    @Test func otherThreadsHaveTheirOwn() throws {
+        var run = try crashed(isAsync: true)
+        let chain = try #require(run.crash?.asyncChains)
+        run.crash?.asyncChains = nil
+        let stack = Stack(method: .dwarf, frames: [chain[0].frame])
+        run.crash?.threads = (1...4).map { ThreadState(threadID: $0, how: .captured, stack: stack) }
+        run.crash?.threads?[2].asyncChains = chain
+        run.crash?.threads?[3].asyncChainsOmitted = 1
+        let lines = text(run).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(lines.contains("threads 1, 2 (2)"))
+        let first = try #require(lines.firstIndex(of: "thread 3"))
+        #expect(lines[first + 3] == "… the functions that await #7 …")
+        #expect(lines[first + 4].hasPrefix("#1 ") && lines[first + 4].contains("[async] 0x00005581c61b8000 in outer(_:) + 0"))
+        let last = try #require(lines.firstIndex(of: "thread 4"))
+        #expect(lines[last + 3] == "1 frame may have asynchronous callers that found no room in the record")
+        #expect(HTMLPage(run).text.contains("#1 [async]"))
+        let log = try #require(SwiftCrashLog(run)).threads.map { $0.frames.filter { $0.kind == "asyncResumePoint" }.count }
+        #expect(log == [0, 0, 0, 2, 0])
+    }
+
     @Test(arguments: [false, nil]) func whatMayBeCallersIsNotShown(isAsync: Bool?) throws {
         let run = try crashed(isAsync: isAsync)
         #expect(!text(run).contains("[async]") && !text(run).contains("outer(_:)"))
@@ -93,6 +114,8 @@ import Testing
         let chains = try #require(report.crash?.asyncChains)
         #expect(chains.map(\.number) == [1, 70000, 4] && chains.map(\.callers.count) == [3, 1, 2] && chains.map(\.isTruncated) == [false, true, false])
         #expect(chains.allSatisfy { $0.isAsync == nil } && report.crash?.asyncChainsOmitted == 2 && report.crash?.stages.last == .async)
+        let thread = try #require(report.crash?.threads?.first)
+        #expect(thread.asyncChains?.map(\.number) == [2, 3] && thread.asyncCallers.isEmpty && thread.asyncChainsOmitted == 7)
         #expect(chains[0].callers[0].lookup == chains[0].callers[0].address && chains[0].frame.lookup.value == chains[0].frame.address.value - 1)
     }
 }
