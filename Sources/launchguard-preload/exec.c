@@ -1,10 +1,12 @@
-/* The functions that execute another program in the process. The run notes that before, as nothing
- * runs after a success, and removes the note where the program was not executed. */
+/* The functions that execute another program. The run of a process that executes one itself notes
+ * that before, as nothing runs after a success, and removes the note where the program was not
+ * executed. */
 #include "preload.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
@@ -13,15 +15,15 @@
 #include "session/preloaded.h"
 
 typedef int (*exec_function)(const char *, char *const *, char *const *);
-typedef int (*exec_same_function)(const char *, char *const *);
 typedef int (*exec_file_function)(int, char *const *, char *const *);
 typedef int (*exec_at_function)(int, const char *, char *const *, char *const *, int);
+typedef int (*spawn_function)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, char *const *);
 
 static struct {
     exec_function execve, execvpe;
-    exec_same_function execv, execvp;
     exec_file_function fexecve;
     exec_at_function execveat;
+    spawn_function posix_spawn, posix_spawnp;
 } libc;
 
 static int refuse(void)
@@ -38,11 +40,17 @@ __attribute__((constructor)) static void find(void)
 {
     FIND(execve);
     FIND(execvpe);
-    FIND(execv);
-    FIND(execvp);
     FIND(fexecve);
     FIND(execveat);
+    FIND(posix_spawn);
+    FIND(posix_spawnp);
 }
+
+/* `own`: the environment for the program at a path, on this stack. */
+#define ENVIRONMENT(own, given, directory, path, flags)                                      \
+    const struct lg__environment change = lg__environment_for(directory, path, flags, given); \
+    char *entries[change.self ? change.count + 1 : 1], value[change.self ? change.size + 1 : 1]; \
+    char *const *own = change.self ? lg__environment_without_us(&change, given, entries, value) : given
 
 /* Note the execution if the program exists: libc looks for it in many places. */
 static bool begin(int directory, const char *path)
@@ -66,41 +74,30 @@ LG__EXPORT int execve(const char *path, char *const arguments[], char *const env
     if (!libc.execve)
         return refuse();
     const bool begun = begin(AT_FDCWD, path);
-    libc.execve(path, arguments, environment);
+    ENVIRONMENT(own, environment, AT_FDCWD, path, 0);
+    libc.execve(path, arguments, own);
     return end(begun);
 }
 
 LG__EXPORT int execv(const char *path, char *const arguments[])
 {
-    if (!libc.execv)
-        return refuse();
-    const bool begun = begin(AT_FDCWD, path);
-    libc.execv(path, arguments);
-    return end(begun);
-}
-
-/* libc looks in PATH for a name without a slash. */
-static bool begin_in_path(const char *name)
-{
-    return strchr(name, '/') ? begin(AT_FDCWD, name) : lg__preloaded_executes();
-}
-
-LG__EXPORT int execvp(const char *name, char *const arguments[])
-{
-    if (!libc.execvp)
-        return refuse();
-    const bool begun = begin_in_path(name);
-    libc.execvp(name, arguments);
-    return end(begun);
+    return execve(path, arguments, environ);
 }
 
 LG__EXPORT int execvpe(const char *name, char *const arguments[], char *const environment[])
 {
     if (!libc.execvpe)
         return refuse();
-    const bool begun = begin_in_path(name);
-    libc.execvpe(name, arguments, environment);
+    /* libc looks in PATH for a name without a slash */
+    const bool begun = strchr(name, '/') ? begin(AT_FDCWD, name) : lg__preloaded_executes();
+    ENVIRONMENT(own, environment, AT_FDCWD, name, LG__ENVIRONMENT_IN_PATH);
+    libc.execvpe(name, arguments, own);
     return end(begun);
+}
+
+LG__EXPORT int execvp(const char *name, char *const arguments[])
+{
+    return execvpe(name, arguments, environ);
 }
 
 LG__EXPORT int fexecve(int file, char *const arguments[], char *const environment[])
@@ -108,7 +105,8 @@ LG__EXPORT int fexecve(int file, char *const arguments[], char *const environmen
     if (!libc.fexecve)
         return refuse();
     const bool begun = lg__preloaded_executes();
-    libc.fexecve(file, arguments, environment);
+    ENVIRONMENT(own, environment, file, "", AT_EMPTY_PATH);
+    libc.fexecve(file, arguments, own);
     return end(begun);
 }
 
@@ -119,8 +117,29 @@ LG__EXPORT int execveat(int directory, const char *path, char *const arguments[]
     if (!libc.execveat)
         return refuse();
     const bool begun = flags & AT_EMPTY_PATH ? lg__preloaded_executes() : begin(directory, path);
-    libc.execveat(directory, path, arguments, environment, flags);
+    ENVIRONMENT(own, environment, directory, path, flags & AT_EMPTY_PATH);
+    libc.execveat(directory, path, arguments, own, flags);
     return end(begun);
+}
+
+/* ---- in another process ---- */
+
+LG__EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                           char *const arguments[], char *const environment[])
+{
+    if (!libc.posix_spawn)
+        return ENOSYS;
+    ENVIRONMENT(own, environment, AT_FDCWD, path, 0);
+    return libc.posix_spawn(process, path, actions, attributes, arguments, own);
+}
+
+LG__EXPORT int posix_spawnp(pid_t *process, const char *name, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                            char *const arguments[], char *const environment[])
+{
+    if (!libc.posix_spawnp)
+        return ENOSYS;
+    ENVIRONMENT(own, environment, AT_FDCWD, name, LG__ENVIRONMENT_IN_PATH);
+    return libc.posix_spawnp(process, name, actions, attributes, arguments, own);
 }
 
 /* ---- with the arguments one by one ---- */

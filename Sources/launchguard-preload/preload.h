@@ -3,6 +3,7 @@
 #define LG_PRELOAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "launchguard/session.h"
 
@@ -16,5 +17,17 @@ const lg_options *lg__settings_read(const char *program);
 void lg__launch_begin(lg_session *session, int *count, char ***arguments);
 /* Write a message of the start to the log. false: there is no log. */
 bool lg__settings_say(const char *message);
+
+/* environment.c: what must change in the environment for the program at a path, as of execveat().
+ * Handler. */
+struct lg__environment {
+    const char *self;       /* where this library is named; NULL: nothing changes */
+    size_t at, size, count; /* of that variable: its index, its bytes; entries in all */
+};
+#define LG__ENVIRONMENT_IN_PATH 0x40000000 /* a flag: a name without a slash is looked for in PATH */
+struct lg__environment lg__environment_for(int directory, const char *path, int flags, char *const *given);
+/* The environment without this library, in room for all entries and their NULL, and for the
+ * variable and its NUL. Handler. */
+char *const *lg__environment_without_us(const struct lg__environment *change, char *const *given, char **entries, char *value);
 
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`launchguard doctor`: each weakness is made true and is named, and a healthy system has none."""
 import ctypes
+import errno
 import json
 import os
 import pathlib
@@ -121,6 +122,8 @@ class Directory(DoctorCase):
     def test_other_users(self):
         self.needs_another_user()
         self.finds("directory.missing", ERROR, "may not make it", self.state, wrap=AS_NOBODY)
+        (self.directory / "closed").mkdir(mode=0o700)
+        self.finds("directory.closed", ERROR, "may not enter", self.directory / "closed/state", wrap=AS_NOBODY)
         self.state.mkdir(mode=0o755)
         self.finds("directory.owner", ERROR, "belongs to user 0, and this is user 65534", self.state, wrap=AS_NOBODY)
         self.finds("directory.permission", ERROR, "may not be written", self.state, wrap=AS_NOBODY)
@@ -184,6 +187,24 @@ class Space(DoctorCase):
             (self.directory / "mounts").write_text(f"30 1 {os.major(device)}:{os.minor(device)} / / rw,relatime shared:1 - {name} host:/x rw\n")
             way = self.mounted('mount --bind "$0/mounts" "/proc/$$/mountinfo"')
             self.finds("filesystem.remote", WARNING, f"is on {name}", self.state, **way)
+
+    def test_sharing(self):
+        """As on some network file systems: mmap() refuses to share files."""
+        def refuse():
+            libc = ctypes.CDLL(None)
+            load, equal, any_of, answer = 0x20, 0x15, 0x45, 0x06
+            call = {"x86_64": 9, "aarch64": 222}[os.uname().machine]
+            # mmap(), MAP_SHARED, a file: ENODEV
+            rules = [(load, 0, 0, 0), (equal, 0, 5, call), (load, 0, 0, 40), (any_of, 0, 3, 1), (load, 0, 0, 48), (any_of, 1, 0, 0x80000000),
+                     (answer, 0, 0, 0x00050000 | errno.ENODEV), (answer, 0, 0, 0x7FFF0000)]
+            filter = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", code, yes, no, value) for code, yes, no, value in rules))
+            program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rules), ctypes.addressof(filter)))
+            if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
+                os._exit(77)
+        self.state.mkdir()
+        self.finds("filesystem.sharing", ERROR, "cannot share", self.state, preexec_fn=refuse)
+        self.assertNotIn("filesystem.sharing", self.doctor(self.state))
+        self.assertEqual(list(self.state.iterdir()), [])
 
     def test_fuse(self):
         if not shutil.which("bindfs") or not os.path.exists("/dev/fuse"):

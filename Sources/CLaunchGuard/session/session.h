@@ -48,6 +48,7 @@ struct lg_session {
     char run_path[4096 + 96];
     int runs_directory; /* descriptor, during the start alone; −1: none */
     uint64_t runs_identity; /* lg__os_file_identity() of that directory */
+    uint64_t root_identity; /* of "/" at the start of a preloaded session */
     uint64_t ordinal;
     uint64_t process; /* as the primary of the ledger; 0: it is never one */
     bool ledger_alone; /* the run has no file */

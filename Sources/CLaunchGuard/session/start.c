@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
@@ -18,7 +19,14 @@
 static struct lg_session the_session;
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A child goes on with a preloaded session of its own; one that was forked in a crash does not. */
+static uint64_t identity_of_root(void)
+{
+    struct stat info;
+    return stat("/", &info) == 0 ? (uint64_t)info.st_ino ^ (uint64_t)info.st_dev << 48 : 0;
+}
+
+/* A child goes on with a preloaded session of its own; one that was forked in a crash does not, nor
+ * one with another root directory, in which nothing is made. */
 static void start_in_child(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
@@ -33,7 +41,8 @@ static void start_in_child(struct lg_session *session)
     session->open = &lg__session_closed;
     session->ledger_alone = false;
     session->forked = true;
-    session->preloaded->forked();
+    if (identity_of_root() == session->root_identity)
+        session->preloaded->forked();
 }
 
 void lg__start_in_child(void)
@@ -365,6 +374,7 @@ static void make_unprotected(struct lg_session *session, lg_status why)
 lg_status lg__start_preloaded(const lg_options *options, const struct lg__preloaded *preloaded, lg_session **ret_session)
 {
     the_session.preloaded = preloaded;
+    the_session.root_identity = identity_of_root();
     return lg_start(options, ret_session);
 }
 

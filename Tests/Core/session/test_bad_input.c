@@ -4,15 +4,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -253,6 +258,35 @@ static void test_disk_full_or_read_only(void **state)
     assert_int_equal(death.status, 0);
     expected = (struct expectation){ LG_ERR_READ_ONLY, LG_PROTECTION_NONE, "read-only", state_path("mount"), false };
     expect_exit(on_read_only, NULL, 0);
+}
+
+/* As on some network and FUSE file systems: each file can be written, and none be shared. */
+static void on_unshared_files(void *argument)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 5),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])), /* the flags */
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_SHARED, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])), /* the file */
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x80000000, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENODEV),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = { sizeof code / sizeof code[0], code };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        _exit(90);
+    start_anyway(argument);
+}
+
+static void test_no_shared_files(void **state)
+{
+    (void)state;
+    expected = (struct expectation){ LG_ERR_SYSTEM, LG_PROTECTION_NONE, "put the state directory on another one", state_path("unshared"), false };
+    struct death death = run_child(on_unshared_files, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
+        skip_because("the kernel refuses a seccomp filter");
+    assert_int_equal(death.status, 0);
 }
 
 static void under_file_size_limit(void *argument)
@@ -882,6 +916,7 @@ int main(int count, char **arguments)
         WITH_STATE(test_directory_missing),     WITH_STATE(test_directory_is_file),     WITH_STATE(test_directory_is_link),
         WITH_STATE(test_links_of_another),
         WITH_STATE(test_directory_of_another),  WITH_STATE(test_directory_not_writable), WITH_STATE(test_disk_full_or_read_only),
+        WITH_STATE(test_no_shared_files),
         WITH_STATE(test_file_size_limit),       WITH_STATE(test_directory_from_environment),
         WITH_STATE(test_failed_starts_are_no_suspicion), WITH_STATE(test_retried_start_heals), WITH_STATE(test_setuid_ignores_environment),
         WITH_STATE(test_ledger_empty),          WITH_STATE(test_ledger_random),         WITH_STATE(test_ledger_newer),

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -111,6 +112,28 @@ static inline int lg_shim_start_program(const lg_shim_program *program, const lg
     if (error)
         waitpid(process, NULL, 0);
     *ret_process = process;
+    return error;
+}
+
+/* Whether files of a folder can be mapped so that programs share them: 0 or the system's error
+ * number; −1: no file can be made there. Leaves nothing. */
+static inline int lg_shim_shares_files(const char *folder)
+{
+    char path[4096];
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), error = 0;
+    if (file < 0) { /* not every file system has files without a name */
+        snprintf(path, sizeof path, "%s/.launchguard-XXXXXX", folder);
+        file = mkostemp(path, O_CLOEXEC);
+        if (file < 0)
+            return -1;
+        unlink(path);
+    }
+    void *memory = ftruncate(file, 4096) == 0 ? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : NULL;
+    if (memory == MAP_FAILED)
+        error = errno;
+    else if (memory)
+        munmap(memory, 4096);
+    close(file);
     return error;
 }
 

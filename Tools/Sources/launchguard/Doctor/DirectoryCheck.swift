@@ -39,6 +39,13 @@ enum DirectoryCheck {
         guard facts.isFolder else {
             return [Finding(.error, "directory.kind", "\(parent), a part of \(path), is not a directory", "move that file away, or choose another path")]
         }
+        guard FileFacts.may(X_OK, parent) else {
+            return [
+                Finding(
+                    .error, "directory.closed", "user \(geteuid()) may not enter \(parent), a part of \(path)",
+                    "give that user the right (chmod +x), or choose another directory")
+            ]
+        }
         guard FileFacts.may(W_OK | X_OK, parent) else {
             return [
                 Finding(

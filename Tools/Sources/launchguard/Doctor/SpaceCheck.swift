@@ -1,4 +1,5 @@
 #if os(Linux)
+import CProcess
 import LaunchGuardPlatform
 import LaunchGuardReports
 
@@ -29,7 +30,7 @@ enum SpaceCheck {
         if space.f_flag & isReadOnly != 0 {
             return [Finding(.error, "space.read-only", "\(place) is on a read-only file system", "choose a directory on a writable one")]
         }
-        return room(place, space) + kind(place)
+        return room(place, space) + kind(place) + sharing(place)
     }
 
     private static func room(_ place: String, _ space: statvfs) -> [Finding] {
@@ -75,6 +76,16 @@ enum SpaceCheck {
                     "choose a directory on a local disk")
             ]
         }
+    }
+
+    private static func sharing(_ place: String) -> [Finding] {
+        let error = unsafe ReportPath.withCString(place) { unsafe lg_shim_shares_files($0) }
+        guard error > 0 else { return [] }
+        return [
+            Finding(
+                .error, "filesystem.sharing", "programs cannot share the memory of files at \(place) (\(RunError.reason(error))), and records need that",
+                "choose a directory on another file system, for example below /var/lib")
+        ]
     }
 
     /// The name of the file system that a path is on, for example "ext4".
