@@ -24,7 +24,8 @@ struct lg__environment {
     const char *self;       /* where this library is named; NULL: nothing changes */
     size_t at, size, count; /* of that variable: its index, its bytes; entries in all */
 };
-#define LG__ENVIRONMENT_IN_PATH 0x40000000 /* a flag: a name without a slash is looked for in PATH */
+/* A flag: a name without a slash is looked for in PATH. */
+#define LG__ENVIRONMENT_IN_PATH 0x40000000
 struct lg__environment lg__environment_for(int directory, const char *path, int flags, char *const *given);
 /* The environment without this library, in room for all entries and their NULL, and for the
  * variable and its NUL. Handler. */

@@ -36,8 +36,9 @@ size_t lg__altstack_least(void)
     return lg__os_to_pages(size);
 }
 
-static bool is_large;   /* where large stacks cost only addresses */
-static bool is_limited; /* addresses are: a thread gets no arena of malloc(), which libc would call */
+static bool is_large; /* where large stacks cost only addresses */
+/* Addresses are: a thread gets no arena of malloc(), which libc would call. */
+static bool is_limited;
 
 /* For a thread that is in the middle of its work: 0 before the first session. */
 static size_t late_bytes, page_bytes;

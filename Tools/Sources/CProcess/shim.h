@@ -115,6 +115,10 @@ static inline int lg_shim_start_program(const lg_shim_program *program, const lg
     return error;
 }
 
+#ifndef O_TMPFILE /* which not every importer of this header asks for */
+#define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+
 /* Whether files of a folder can be mapped so that programs share them: 0 or the system's error
  * number; −1: no file can be made there. Leaves nothing. */
 static inline int lg_shim_shares_files(const char *folder)
