@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
+
 #ifdef __x86_64__
 #define MACHINE EM_X86_64
 #else
@@ -127,7 +129,7 @@ struct lg__environment lg__environment_for(int directory, const char *path, int 
     struct lg__environment change = { .self = NULL };
     char found[PATH_MAX];
     const int error = errno;
-    for (size_t i = 0; given && given[i]; i++) {
+    for (size_t i = 0; given && given[i] && !lg__capture_is_confined(); i++) {
         if (strncmp(given[i], preload, sizeof preload - 1) == 0 && (change.self = find_self(given[i]))) {
             change.at = i;
             change.size = strlen(given[i]);

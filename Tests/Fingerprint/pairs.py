@@ -86,6 +86,7 @@ SAME = [
     Pair("ended early", "ended late", "ended by another process, at another place of the loop"),
     Pair("handler", "handler elsewhere", "a fault of a signal handler that came while the program did something else",
          "the program's functions below the handler are its callers"),
+    Pair("swift async first@swift-O", "swift async first@swift-O", "a crash that other threads wait for"),
     # hangs
     Pair("hang", "hang", "at any place of its loop"),
     Pair("first lock", "first lock", "at the same lock"),
@@ -130,6 +131,8 @@ DIFFERENT = [
     # one helper
     Pair("abort in helper", "abort in helper of other", "two callers of the helper that ends the program, below three of its functions"),
     Pair("wrapper first", "wrapper second", "two callers of one function around strlen()"),
+    Pair("swift async first@swift-O", "swift async second@swift-O", "two callers of an asynchronous helper, which wait for it"),
+    Pair("swift async first@swift-Onone", "swift async second@swift-Onone", "two callers of an asynchronous helper, without optimisation"),
     # modules
     Pair("library sum", "library last", "two functions of a library, called from one place"),
     Pair("library sum", "library sum@notes", "one place of two libraries"),

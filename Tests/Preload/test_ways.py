@@ -71,6 +71,14 @@ class Ways(Case):
                     self.way(how, str(status), status=status)
                     self.expect(self.one(NAME), "exit" if status else "clean", EXIT_MARK, code=status)
 
+    def test_ends_under_a_filter(self):
+        """Of a filter that allows the end alone, the program sees nothing more than without."""
+        for how in "prctl exit", "prctl leave", "seccomp exit", "seccomp leave":
+            with self.subTest(how=how):
+                self.setUp()
+                self.way("confined", how, status=3)
+                self.expect(self.one(NAME), "exit", EXIT_MARK, code=3)
+
     def test_signals(self):
         for number, end, evidence in ((signal.SIGTERM, "terminated", TERMINATE_MARK), (signal.SIGINT, "terminated", TERMINATE_MARK),
                                       (signal.SIGHUP, "terminated", TERMINATE_MARK), (signal.SIGPIPE, "terminated", TERMINATE_MARK),

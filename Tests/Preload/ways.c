@@ -2,16 +2,20 @@
  * and its end must be the same with the library preloaded. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -252,19 +256,30 @@ static const struct {
 
 /* ---- what the program sees of itself ---- */
 
-static void show_actions(void)
+/* SIGSTKFLT, which nothing sends, stands for the faults in a mask (launchguard(7)). */
+static void show_action(int number)
 {
     char line[128];
+    struct sigaction now;
+    memset(&now, 0, sizeof now);
+    sigaction(number, NULL, &now);
+    snprintf(line, sizeof line, "%d: %d %d %x %d %d\n", number, now.sa_handler == SIG_DFL, now.sa_handler == print_and_leave, (unsigned)now.sa_flags,
+             now.sa_restorer != NULL, number != SIGSTKFLT && sigismember(&now.sa_mask, number));
+    say(line);
+}
+
+static void show_actions(void)
+{
     for (int number = 1; number < SIGRTMIN; number++) {
-        struct sigaction before, after;
-        if (sigaction(number, NULL, &before) != 0)
+        show_action(number);
+        if (signal(number, SIG_IGN) == SIG_ERR)
             continue;
-        signal(number, SIG_IGN);
         signal(number, print_and_leave);
-        sigaction(number, NULL, &after);
-        snprintf(line, sizeof line, "%d %d %x, then %d %x\n", number, before.sa_handler == SIG_DFL, (unsigned)before.sa_flags & ~0x04000000u,
-                 after.sa_handler == print_and_leave, (unsigned)after.sa_flags & ~0x04000000u);
-        say(line);
+        show_action(number);
+        take(number, print_and_leave, SA_RESTART);
+        show_action(number);
+        signal(number, SIG_DFL);
+        show_action(number);
     }
 }
 
@@ -282,6 +297,24 @@ static void show_surroundings(void)
     say(line);
     for (char **variable = environ; *variable; variable++)
         puts(*variable);
+}
+
+/* A filter that ends the process at any call but those that the program needs to end. */
+static void confine(const char *how)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = { sizeof code / sizeof code[0], code };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        (strncmp(how, "prctl", 5) == 0 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter)) != 0)
+        _exit(99);
+    if (strstr(how, "leave"))
+        _exit(3);
+    exit(3);
 }
 
 /* ---- children ---- */
@@ -440,6 +473,8 @@ int main(int count, char **arguments)
         _Exit(atoi(argument));
     else if (strcmp(how, "quick-exit") == 0)
         quick_exit(atoi(argument));
+    else if (strcmp(how, "confined") == 0)
+        confine(argument);
     else if (strcmp(how, "exit") == 0)
         exit(atoi(argument));
     else if (strcmp(how, "kill") == 0)

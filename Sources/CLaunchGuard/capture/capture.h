@@ -67,6 +67,11 @@ void lg__capture_started(void);
  * parent's crashes and threads is left. false: the child was forked inside a crash. */
 bool lg__capture_forget(void);
 
+/* The program puts a filter on its system calls; false: it was refused. From then on an end stores
+ * into memory alone, and a forked child of a preloaded session has none. Handler. */
+void lg__capture_confine(bool confined);
+bool lg__capture_is_confined(void);
+
 /* 1 in the process that started the capture, 0 in its forked children. Handler. */
 const _Atomic uint32_t *lg__capture_unforked_flag(void);
 

@@ -6,10 +6,22 @@ struct lg__fixed lg__fixed;
 
 /* The pid by system call, because a vforked child has all of our memory; the page, because a child
  * in a new pid namespace may have our pid. */
+static _Atomic bool confined;
+
+void lg__capture_confine(bool now)
+{
+    atomic_store(&confined, now);
+}
+
+bool lg__capture_is_confined(void)
+{
+    return atomic_load(&confined);
+}
+
 bool lg__fixed_unforked(void)
 {
     const _Atomic uint32_t *page = atomic_load_explicit(&lg__fixed.unforked, memory_order_acquire);
-    return page && lg__os_pid() == lg__fixed.pid && atomic_load_explicit(page, memory_order_relaxed);
+    return page && (atomic_load_explicit(&confined, memory_order_relaxed) || lg__os_pid() == lg__fixed.pid) && atomic_load_explicit(page, memory_order_relaxed);
 }
 
 bool lg__fixed_is_sent(const siginfo_t *info)

@@ -11,13 +11,16 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static struct sigaction action_of(const struct lg__earlier *earlier)
+/* As libc would answer; `now`: what the kernel says. */
+static struct sigaction action_of(const struct lg__earlier *earlier, const struct sigaction *now)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     memcpy(&action.sa_handler, &earlier->handler, sizeof earlier->handler);
     action.sa_flags = (int)earlier->flags;
     memcpy(&action.sa_mask, &earlier->mask, sizeof earlier->mask);
+    if (earlier->flags & LG__SA_RESTORER)
+        action.sa_restorer = now->sa_restorer;
     return action;
 }
 
@@ -61,12 +64,14 @@ static int change(int signal, const struct sigaction *to, struct sigaction *ret_
     const struct sigaction wanted = to ? *to : now;
     const bool crash = lg__install_is_crash(signal);
     if (ret_before)
-        *ret_before = crash || is_ours(&now) ? action_of(&earlier) : now;
+        *ret_before = crash || is_ours(&now) ? action_of(&earlier, &now) : now;
     if (!to)
         return 0;
     if (!crash && wanted.sa_handler != SIG_DFL)
         return set_action(signal, &wanted, NULL);
-    const struct lg__earlier next = lg__earlier_from(&wanted);
+    struct lg__earlier next = lg__earlier_from(&wanted);
+    /* libc adds it to each action that is set */
+    next.flags |= (uint64_t)now.sa_flags & LG__SA_RESTORER;
     if (!lg__earlier_is_function(&next))
         lg__recovering_gives_up(signal);
     lg__earlier_set(signal, &next);
@@ -82,7 +87,7 @@ static int in_child(int signal, const struct sigaction *to, struct sigaction *re
     const struct lg__earlier earlier = lg__earlier_of(signal);
     const int result = set_action(signal, to, ret_before);
     if (result == 0 && ret_before && is_ours(ret_before))
-        *ret_before = action_of(&earlier);
+        *ret_before = action_of(&earlier, ret_before);
     return result;
 }
 

@@ -12,7 +12,7 @@
 static_assert(sizeof(siginfo_t) == 128, "LG__ARCH_HANDLER: the context is after it in the frame");
 
 const uint32_t lg__arch = LG__ARCH_AARCH64;
-const uint32_t lg__arch_pc = 32, lg__arch_sp = 31, lg__arch_fp = 29;
+const uint32_t lg__arch_pc = 32, lg__arch_sp = 31, lg__arch_fp = 29, lg__arch_async = 22;
 
 /* In assembly, so that the place after the instruction has a name. */
 __asm__(".text\n"

@@ -15,7 +15,7 @@
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_X86_64;
-const uint32_t lg__arch_pc = 16, lg__arch_sp = 7, lg__arch_fp = 6;
+const uint32_t lg__arch_pc = 16, lg__arch_sp = 7, lg__arch_fp = 6, lg__arch_async = 14;
 
 /* In assembly, so that the place after the instruction has a name. */
 __asm__(".text\n"

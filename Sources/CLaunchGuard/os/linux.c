@@ -120,15 +120,12 @@ int lg__os_readable(uint64_t address)
     return result == -EINVAL ? 1 : result == -EFAULT ? 0 : -1;
 }
 
-/* x86-64: the return from a handler goes through code of libc. */
-#define SA_RESTORER_FLAG 0x04000000ul
-
 void lg__os_signal_default(int signal)
 {
     struct kernel_sigaction action = { 0, 0, 0, 0 };
     /* that code stays known, for lg__os_signal_take() */
     lg__os_call(SYS_rt_sigaction, signal, 0, (long)(uintptr_t)&action, KERNEL_SIGSET_BYTES, 0, 0);
-    action = (struct kernel_sigaction){ (uintptr_t)SIG_DFL, action.flags & SA_RESTORER_FLAG, action.restorer, 0 };
+    action = (struct kernel_sigaction){ (uintptr_t)SIG_DFL, action.flags & LG__SA_RESTORER, action.restorer, 0 };
     lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, 0, KERNEL_SIGSET_BYTES, 0, 0);
 }
 
@@ -166,7 +163,7 @@ long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_
 {
     struct kernel_sigaction model = { 0, 0, 0, 0 }, before = { 0, 0, 0, 0 }, action;
     lg__os_call(SYS_rt_sigaction, like, 0, (long)(uintptr_t)&model, KERNEL_SIGSET_BYTES, 0, 0);
-    action = (struct kernel_sigaction){ to->handler, to->flags | (model.flags & SA_RESTORER_FLAG), model.restorer, mask };
+    action = (struct kernel_sigaction){ to->handler, to->flags | (model.flags & LG__SA_RESTORER), model.restorer, mask };
     long result = lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, (long)(uintptr_t)&before, KERNEL_SIGSET_BYTES, 0, 0);
     if (result == 0)
         *ret_before = (struct lg__os_disposition){ before.handler, before.flags };

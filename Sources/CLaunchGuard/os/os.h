@@ -54,6 +54,8 @@ void lg__os_futex_wake(const uint32_t *word);
  * refuses to answer. Handler. */
 int lg__os_readable(uint64_t address);
 
+/* A flag of the kernel on x86-64: the return from a handler goes through code of libc. */
+#define LG__SA_RESTORER UINT64_C(0x04000000)
 /* Set the default disposition of a signal. Handler. */
 void lg__os_signal_default(int signal);
 /* Block or unblock one signal on the calling thread. Handler. */
@@ -416,6 +418,7 @@ static inline uint64_t lg__arch_interrupted_sp(const void *ucontext)
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX]);
 /* Places of the instruction pointer, the stack pointer and the frame pointer among them. */
 extern const uint32_t lg__arch_pc, lg__arch_sp, lg__arch_fp;
+extern const uint32_t lg__arch_async; /* context of an asynchronous function of Swift */
 /* If a SIGSYS came from lg__os_call(), by the answer of a sandbox, make the call fail with ENOSYS.
  * False: the signal came from elsewhere. Handler. */
 bool lg__arch_refused(void *ucontext);

@@ -107,25 +107,14 @@ static bool is_fault(lg_crash_kind kind)
     return strncmp(lg_crash_kind_name(kind), "fault.", 6) == 0 && kind != LG_CRASH_STACK_OVERFLOW;
 }
 
-static bool has_module(lg_reader *reader, const char *begin)
-{
-    lg_module module;
-    for (uint32_t i = 0; lg_reader_module(reader, i, &module) == LG_OK; i++) {
-        const char *slash = strrchr(module.path, '/');
-        if (strncmp(slash ? slash + 1 : module.path, begin, strlen(begin)) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The runtime that ends a program so is a part of the program's file. */
 static bool is_static(lg_reader *reader, lg_crash_kind kind)
 {
     if (kind == LG_CRASH_ABORT_CPP_EXCEPTION)
-        return !has_module(reader, "libstdc++") && !has_module(reader, "libc++");
+        return !lg__innermost_has_module(reader, "libstdc++") && !lg__innermost_has_module(reader, "libc++");
     if (strncmp(lg_crash_kind_name(kind), "trap.swift.", 11) == 0)
-        return !has_module(reader, "libswiftCore");
-    return !has_module(reader, "libc.") && !has_module(reader, "ld-musl");
+        return !lg__innermost_has_module(reader, "libswiftCore");
+    return !lg__innermost_has_module(reader, "libc.") && !lg__innermost_has_module(reader, "ld-musl");
 }
 
 /* So many places count. */

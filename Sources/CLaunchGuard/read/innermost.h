@@ -31,6 +31,9 @@ struct lg__innermost_place {
 #define LG__INNERMOST_FEW 5u
 #define LG__INNERMOST_MAX 12u /* through a runtime whose functions count as the program's */
 
+/* Whether the name of a module's file begins so. */
+bool lg__innermost_has_module(lg_reader *reader, const char *begin);
+
 /* Each place once, the innermost one first. Returns how many. */
 uint32_t lg__innermost(const struct lg__innermost_walk *walk, struct lg__innermost_place ret_places[LG__INNERMOST_MAX]);
 

@@ -23,14 +23,14 @@ static pid_t forked_by; /* 0: the process was not forked since the program began
 
 static bool is_owner(void)
 {
-    return the_session && lg__os_pid() == atomic_load(&owner) && lg__session_check(the_session) == LG_OK;
+    return the_session && (lg__capture_is_confined() || lg__os_pid() == atomic_load(&owner)) && lg__session_check(the_session) == LG_OK;
 }
 
 /* The run of a helper that did its work, or executed a program, is worth nothing, and many of them
  * would push out useful runs. A child whose parent has gone is no helper: it is the program. */
 static bool delete_helper(int status)
 {
-    return status == 0 && forked_by && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
+    return status == 0 && forked_by && !lg__capture_is_confined() && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
 }
 
 static void leave(int status)
@@ -105,7 +105,7 @@ bool lg__preloaded_executes(void)
     atomic_store(&state->ended, LG__ENDED_EXEC);
     lg__clean_end_take_back(&session->host);
     give_ledger_back(&session->host);
-    if (!execution.is_gone)
+    if (!execution.is_gone && !lg__capture_is_confined())
         lg__map_trim(&session->host.run.map);
     return true;
 }

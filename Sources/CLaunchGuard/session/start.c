@@ -26,7 +26,7 @@ static uint64_t identity_of_root(void)
 }
 
 /* A child goes on with a preloaded session of its own; one that was forked in a crash does not, nor
- * one with another root directory, in which nothing is made. */
+ * one with another root directory, in which nothing is made, or with a filter of system calls. */
 static void start_in_child(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
@@ -41,7 +41,7 @@ static void start_in_child(struct lg_session *session)
     session->open = &lg__session_closed;
     session->ledger_alone = false;
     session->forked = true;
-    if (identity_of_root() == session->root_identity)
+    if (!lg__capture_is_confined() && identity_of_root() == session->root_identity)
         session->preloaded->forked();
 }
 

@@ -27,6 +27,8 @@ void lg__stop_at_exit(int code, void *argument)
             lg__clean_end_note(&session->host);
         else
             lg__clean_end_take_back(&session->host);
+        if (lg__capture_is_confined())
+            return; /* the next start of the program trims the file */
         /* an entry that comes while an empty piece of the file is given back is lost with the
          * piece */
         lg__tail_settle(TAIL_WAIT_NS);

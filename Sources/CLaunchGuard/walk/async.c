@@ -1,8 +1,8 @@
 /* Callers that wait by Swift's `await`: the chain of AsyncContexts. An asynchronous function keeps
- * the address of its context in the word below its frame pointer. On Linux nothing marks such a
- * frame, so each frame is tried, and symbols decide later. A chain is kept only where all of it
- * looks like one: each context aligned and readable, each caller in the code of a module, no
- * circle. */
+ * the address of its context in the word below its frame pointer, or, without a frame, in a
+ * register. On Linux nothing marks such a frame, so each frame is tried, and symbols decide later.
+ * A chain is kept only where all of it looks like one: each context aligned and readable, each
+ * caller in the code of a module, no circle. */
 #include "walk/walk.h"
 
 /* The runtime's AsyncContext, as far as callers go (Task.h of Swift's ABI). */
@@ -15,6 +15,7 @@ struct context {
  * contexts of all frames only the begin of each other one is. */
 #define CONTEXTS_MAX 65536u
 #define CONTEXTS_FEW 4u
+#define NO_FRAME 1u /* no frame pointer */
 
 static bool read_context(uint64_t at, struct context *ret_context)
 {
@@ -52,20 +53,10 @@ static struct lg__async_chain chain_at(const struct lg__async *async, uint32_t a
     return chain;
 }
 
-void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp)
+/* Keep the chain that begins at a context, if it is one. */
+static void keep(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp, uint64_t at)
 {
     struct lg__async_chain chain = { .pc = pc, .frame = frame };
-    uint64_t at;
-    if (async->count && fp == async->fp) {
-        /* A callee without a frame pointer of its own: the chain is of the frame further out. */
-        chain = chain_at(async, async->last);
-        chain.pc = pc;
-        chain.frame = frame;
-        memcpy(async->words + async->last, &chain, sizeof chain);
-        return;
-    }
-    if (fp % sizeof at != 0 || fp < sizeof at || !lg__memory_word(fp - sizeof at, &at))
-        return;
     const uint32_t left = async->room - async->used;
     uint32_t room = left > HEAD && async->count < LG__ASYNC_CHAINS_MAX ? left - HEAD : 0;
     if (room > LG__ASYNC_CALLERS_MAX)
@@ -87,6 +78,31 @@ void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64
     async->used += HEAD + chain.count;
     async->fp = fp;
     async->count++;
+}
+
+void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, const uint64_t *registers)
+{
+    const uint64_t fp = registers[lg__arch_fp];
+    const bool without_frame = frame == 1 && fp == async->innermost.fp;
+    uint64_t at;
+    if (without_frame) {
+        /* what was found by its frame pointer is not of the innermost frame */
+        async->count = async->used = async->omitted = async->followed = 0;
+    } else if (frame && async->count && fp == async->fp) {
+        /* A callee without a frame pointer of its own: the chain is of the frame further out. */
+        struct lg__async_chain chain = chain_at(async, async->last);
+        chain.pc = pc;
+        chain.frame = frame;
+        memcpy(async->words + async->last, &chain, sizeof chain);
+        return;
+    }
+    const bool known = fp % sizeof at == 0 && fp >= sizeof at && lg__memory_word(fp - sizeof at, &at);
+    if (frame == 0)
+        async->innermost = (struct lg__async_innermost){ pc, fp, registers[lg__arch_async] };
+    if (without_frame && !(known && at == async->innermost.context))
+        keep(async, async->innermost.pc, 0, NO_FRAME, async->innermost.context);
+    if (known)
+        keep(async, pc, frame, fp, at);
 }
 
 void lg__async_shorten(struct lg__async *async, uint32_t room)

@@ -210,7 +210,7 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
         uint64_t pc = registers[lg__arch_pc], sp = registers[lg__arch_sp], code;
         lg__frames_add(frames, pc);
         if (frames->async)
-            lg__async_look(frames->async, pc, count, registers[lg__arch_fp]);
+            lg__async_look(frames->async, pc, count, registers);
         bool nowhere = interrupted && (wild || !lg__memory_word(pc, &code));
         bool signal_frame = false;
         wild = false;

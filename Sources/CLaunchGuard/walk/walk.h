@@ -88,9 +88,12 @@ struct lg__async {
     uint32_t last;           /* first word of the newest chain */
     uint64_t fp;             /* frame pointer that led to it */
     uint32_t followed;       /* contexts */
+    struct lg__async_innermost {
+        uint64_t pc, fp, context;
+    } innermost; /* frame */
 };
 /* Look for the chain of one frame. */
-void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, uint64_t fp);
+void lg__async_look(struct lg__async *async, uint64_t pc, uint32_t frame, const uint64_t *registers);
 /* After the walk: keep what has room in fewer words. */
 void lg__async_shorten(struct lg__async *async, uint32_t room);
 

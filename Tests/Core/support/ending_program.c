@@ -56,8 +56,9 @@ lg_timeline_entry after(void (*body)(void *), void *argument)
 void expect_end_at(lg_timeline_entry entry, lg_end end, lg_evidence evidence, int line)
 {
     if (entry.verdict.end != end || entry.verdict.evidence != evidence)
-        fail_msg("line %d: it ended as \"%s\" (%s), not as \"%s\" (%s)", line, lg_end_name(entry.verdict.end),
-                 lg_evidence_sentence(entry.verdict.evidence), lg_end_name(end), lg_evidence_sentence(evidence));
+        fail_msg("line %d: run %llu of %llu ended as \"%s\" (%s; code %d, signal %d), not as \"%s\" (%s)", line, (unsigned long long)entry.ordinal,
+                 (unsigned long long)newest_info().ordinal, lg_end_name(entry.verdict.end), lg_evidence_sentence(entry.verdict.evidence),
+                 entry.verdict.code, entry.verdict.signal, lg_end_name(end), lg_evidence_sentence(evidence));
 }
 
 /* Where a section of the newest run begins in its file. */

@@ -36,6 +36,12 @@ __asm__(".text\n"
         "    .cfi_startproc\n"
         "    movl $1, 0\n"
         "    ret\n"
+        "    .cfi_endproc\n"
+        "crash_with_context:\n"
+        "    .cfi_startproc\n"
+        "    movq %rdi, %r14\n"
+        "    movl $1, 0\n"
+        "    ret\n"
         "    .cfi_endproc\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
@@ -59,10 +65,19 @@ __asm__(".text\n"
         "    mov x9, xzr\n"
         "    str wzr, [x9]\n"
         "    ret\n"
+        "    .cfi_endproc\n"
+        "crash_with_context:\n"
+        "    .cfi_startproc\n"
+        "    mov x22, x0\n"
+        "    mov x9, xzr\n"
+        "    str wzr, [x9]\n"
+        "    ret\n"
         "    .cfi_endproc\n");
 #endif
 extern void call_with_context(const void *context, void (*function)(void *), void *argument);
 extern void crash_without_frame(void *unused);
+/* The same with the context in the register of Swift. */
+extern void crash_with_context(void *context);
 
 struct context {
     struct context *parent;
@@ -213,6 +228,25 @@ static void test_chain(void **state)
         assert_int_equal(newest_crash(LG_STAGE_DONE).async_omitted, 0);
         lg_reader_close(reader);
     }
+}
+
+static void body_register(void *argument)
+{
+    static struct context *inner, *outer;
+    inner = chain((uint32_t)(uintptr_t)argument);
+    outer = chain(4);
+    start_session();
+    call_with_context(outer, crash_with_context, inner);
+}
+
+/* A function without a frame has its context in a register. */
+static void test_register(void **state)
+{
+    (void)state;
+    lg_reader *reader = crashed(body_register, (void *)3);
+    assert_int_equal(chain_of(reader, 0, 3).frame, 0);
+    assert_int_equal(chain_of(reader, 1, 4).frame, 1);
+    lg_reader_close(reader);
 }
 
 struct nest {
@@ -414,7 +448,7 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_none), WITH_STATE(test_garbage), WITH_STATE(test_chain), WITH_STATE(test_many_chains), WITH_STATE(test_other_threads),
+        WITH_STATE(test_none), WITH_STATE(test_garbage), WITH_STATE(test_chain), WITH_STATE(test_register), WITH_STATE(test_many_chains), WITH_STATE(test_other_threads),
         WITH_STATE(test_hang),
     };
     return cmocka_run_group_tests_name("async", tests, NULL, NULL);
