@@ -20,7 +20,7 @@ static main_function the_main;
 
 static void start(int *count, char ***arguments)
 {
-    const lg_options *options = lg__settings_read(*count > 0 ? (*arguments)[0] : "");
+    const lg_options *options = lg__settings_read(*count, *arguments);
     if (!options)
         return;
     const lg_status status = lg__preloaded_start(options);

@@ -60,7 +60,7 @@ struct ListCommand: AsyncParsableCommand {
             if output.json {
                 Output.writeLines(json: runs)
             } else {
-                write(runs, ledger, title: directories.count == 1 ? nil : (index == 0 ? "" : "\n") + TextWriter.escaped(directory.path) + ":\n")
+                write(runs, ledger, directory.program, title: directories.count == 1 ? nil : (index == 0 ? "" : "\n") + TextWriter.escaped(directory.path) + ":\n")
             }
             isDamaged = isDamaged || runs.contains(where: \.isDamaged)
             isEmpty = isEmpty && runs.isEmpty
@@ -120,7 +120,7 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     /// A heading is as wide as it is: a path that is cut is of no use.
-    private func write(_ runs: [ListedRun], _ ledger: LedgerReport?, title: String?) {
+    private func write(_ runs: [ListedRun], _ ledger: LedgerReport?, _ program: String?, title: String?) {
         Output.write(title ?? "")
         var writer = Output.makeWriter(isCut: true)
         if let ledger, let appID = ledger.appID {
@@ -129,7 +129,7 @@ struct ListCommand: AsyncParsableCommand {
                 let mode = context.isHalted ? ", halted" : context.mode == "normal" ? "" : ", \(context.mode)"
                 return "\(context.name) \(context.status)\(mode), streak \(context.streak)"
             }
-            writer.line(contexts.isEmpty ? "" : "  (\(contexts.joined(separator: "; ")))")
+            writer.line((contexts.isEmpty ? "" : "  (\(contexts.joined(separator: "; ")))") + (program.map { "  \($0)" } ?? ""))
         }
         let endWidth = runs.map { $0.end.count }.max() ?? 0
         let stateWidth = runs.map { $0.states.count }.max() ?? 0
