@@ -71,6 +71,7 @@ class Identity(Recorded):
         old.unlink()
         self.ends(4, [*self.under(), new])
         self.assertEqual((self.folders(), self.ends_of("server")), (["server"], ["exit", "exit"]))
+        self.assertEqual(os.readlink(self.records / "server/.program"), str(new))
 
     def test_two_paths_of_one_program(self):
         """The same file; and the same link, whatever it leads to."""
