@@ -58,15 +58,22 @@ static bool take_module(const char *name, struct lg__program *program)
     return take_path(path, "", program) || take_path(path, ".py", program);
 }
 
-/* `launchguard run` names its child; programs that the child starts have names of their own, and
- * so has env(1), which only executes another one. */
+enum lg__preloaded_role lg__program_role(void)
+{
+    const char *process = secure_getenv("LAUNCHGUARD_PROGRAM");
+    if (!process)
+        return LG__PRELOADED_ALONE;
+    return strtol(process, NULL, 10) == getpid() ? LG__PRELOADED_PROGRAM : LG__PRELOADED_HELPER;
+}
+
+/* The name is the program's; helpers have names of their own, and so has env(1), which only
+ * executes another program. */
 static bool take_given_name(struct lg__program *program)
 {
-    const char *given = secure_getenv("LAUNCHGUARD_PROGRAM");
-    char *name;
-    if (!given || strtol(given, &name, 10) != getppid() || *name != ':' || !name[1] || strcmp(program->name, "env") == 0)
+    const char *name = secure_getenv("LAUNCHGUARD_NAME");
+    if (!name || lg__program_role() != LG__PRELOADED_PROGRAM || strcmp(program->name, "env") == 0)
         return false;
-    take_name(name + 1, program);
+    take_name(name, program);
     return true;
 }
 

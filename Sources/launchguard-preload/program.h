@@ -5,12 +5,16 @@
 #include <stdbool.h>
 
 #include "launchguard/session.h"
+#include "session/preloaded.h"
 
 struct lg__program {
     char name[LG_NAME_MAX + 1];  /* an app_id */
     char path[4096];             /* of its file; "": unknown, or the name was given */
     char directory[4096];        /* "": none is known */
 };
+
+/* `launchguard run` says which process is the program. */
+enum lg__preloaded_role lg__program_role(void);
 
 /* Name and file, from the arguments that main() gets. An interpreter has those of its script. */
 void lg__program_take(int count, char *const *arguments, struct lg__program *ret_program);

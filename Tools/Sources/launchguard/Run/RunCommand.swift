@@ -9,7 +9,7 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a program that does not use LaunchGuard, and record how it ends.",
-        usage: "launchguard run [--name <name>] [--directory <dir>] [--log <file>] [--witness-only] [--no-keep-stderr] [--quiet] [--restart ...] [--] <program> [<argument> ...]",
+        usage: "launchguard run [--name <name>] [--directory <dir>] [--log <file>] [--only-program] [--witness-only] [--no-keep-stderr] [--quiet] [--restart ...] [--] <program> [<argument> ...]",
         discussion: """
             A library that is loaded into the program, and into all programs that it starts, writes the records. The program has the \
             same descriptors, terminal, signals, limits and exit status as without it. Standard error is a pipe, from which the text goes \
@@ -42,6 +42,9 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("The file for what is said about recording; without it standard error.", valueName: "file"), completion: .file())
     var log: String?
+
+    @Flag(name: .customLong("only-program"), help: "Record no programs that the program starts; without this, those that end badly.")
+    var isOnlyProgram = false
 
     @Flag(name: .customLong("witness-only"), help: "Load nothing into the program: only say how it ended.")
     var isWitnessOnly = false
@@ -101,7 +104,9 @@ struct RunCommand: ParsableCommand {
         environment.giveOwnNumbers()
         guard !isWitnessOnly, obstacle?.leavesChildren != false else { return environment }
         environment.preload(try PreloadLibrary.path())
-        if let name { environment.set("LAUNCHGUARD_PROGRAM", "\(getpid()):\(name)") }
+        environment.giveNumber("LAUNCHGUARD_PROGRAM")
+        environment.set("LAUNCHGUARD_NAME", name)
+        environment.set("LAUNCHGUARD_ONLY_PROGRAM", isOnlyProgram ? "1" : nil)
         if let directory { environment.set("LAUNCHGUARD_DIRECTORY", directory.absolute) }
         if let log { environment.set("LAUNCHGUARD_LOG", log.absolute) }
         return environment
