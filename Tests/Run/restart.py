@@ -53,6 +53,9 @@ class Restart(UnderRun):
         # The start that gave up left no run: the program did not run in it.
         self.assertEqual([run["verdict"]["end"] for run in self.runs()], ["crash"] * 5)
         self.assertEqual(self.read("--last", self.records / "dash")["verdict"]["end"], "crash")
+        done = subprocess.run([self.options.tool, "verdict", self.records / "dash"], stdout=subprocess.PIPE, timeout=LIMIT)
+        self.assertEqual(done.returncode, 20)
+        self.assertRegex(done.stdout.decode(), "^crash: SIGSEGV .*; run 5, .* halted")
         # A start by a person makes one try, in safe mode.
         output, _ = self.ends(0, self.again("echo safe=$LAUNCHGUARD_SAFE_MODE"))
         self.assertEqual(output, b"safe=1\n")
