@@ -83,7 +83,7 @@ let package = Package(
         // The library and the tool read the same files.
         .testTarget(
             name: "LaunchGuardReportsTests",
-            dependencies: ["LaunchGuardSymbols", library("LaunchGuardReports"), library("CLaunchGuard"), library("_TestSupport")],
+            dependencies: ["LaunchGuardSymbols", "ToolParts", library("LaunchGuardReports"), library("CLaunchGuard"), library("_TestSupport")],
             swiftSettings: strict
         ),
     ],

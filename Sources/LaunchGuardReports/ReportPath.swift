@@ -69,12 +69,16 @@ public enum ReportPath {
 
     /// The folder of the file that a symbolic link leads to; nil: there is no such link.
     public static func folder(ofLink path: String) -> String? {
+        target(ofLink: path).flatMap { target in target.lastIndex(of: "/").map { String(target[..<$0]) } }
+    }
+
+    /// The path in a symbolic link; nil: there is no such link.
+    static func target(ofLink path: String) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe withCString(path) { path in
             unsafe bytes.withUnsafeMutableBytes { unsafe readlink(path, $0.bindMemory(to: CChar.self).baseAddress!, $0.count) }
         }
-        guard count > 0, let slash = bytes[..<count].lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        return text(bytes[..<slash])
+        return count > 0 ? text(bytes[..<count]) : nil
     }
 
     /// The first bytes of a file as text; nil: there is no such plain file, or it may not be read.

@@ -9,6 +9,10 @@ public struct StateDirectory: Hashable, Sendable {
     /// The ledger.
     public var ledgerPath: String { path + "/ledger.lg" }
 
+    /// The program that the directory belongs to, of programs that `launchguard run` names itself;
+    /// nil: the directory has none.
+    public var program: String? { ReportPath.target(ofLink: path + "/.program") }
+
     /// Whether the directory looks like one of LaunchGuard's.
     public var exists: Bool {
         get throws(ReportError) {

@@ -57,8 +57,12 @@ static void repair(lg_completion *done, void *user)
 {
     const size_t index = (size_t)(uintptr_t)user;
     const char *arguments[] = { plan.repairs[index].name, NULL };
-    char why[128] = "";
-    const bool repaired = run(plan.repairs[index].command, arguments, plan.repair_ms, plan.repairs[index].name, why, sizeof why);
+    char why[128] = "", name[LG_NAME_MAX + 16];
+    snprintf(name, sizeof name, "repair %s", plan.repairs[index].name);
+    say(name, "it runs");
+    const bool repaired = run(plan.repairs[index].command, arguments, plan.repair_ms, name, why, sizeof why);
+    if (repaired)
+        say(name, "it succeeded");
     lg_complete_text(done, repaired ? LG_OK : LG_ERR_FAILED, why);
 }
 
@@ -144,6 +148,7 @@ void lg__launch_begin(lg_session *session, int *count, char ***arguments)
     lg_launch_begin(launch);
     if (lg_launch_get_info(launch, &info) != LG_OK || info.mode != LG_LAUNCH_MODE_SAFE)
         return;
+    say("safe mode", "repairs did not help, and the program starts as LAUNCHGUARD_SAFE_MODE=1 asks it to");
     setenv("LAUNCHGUARD_SAFE_MODE", "1", 1);
     add_arguments(count, arguments);
 }

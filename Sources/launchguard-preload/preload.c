@@ -6,8 +6,10 @@
  * function, and takes `main` from its first parameter as well. A program that enters main() in
  * another way runs as without us. */
 #include "preload.h"
+#include "program.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,10 +22,13 @@ static main_function the_main;
 
 static void start(int *count, char ***arguments)
 {
-    const lg_options *options = lg__settings_read(*count > 0 ? (*arguments)[0] : "");
+    const enum lg__preloaded_role role = lg__program_role();
+    if (role == LG__PRELOADED_HELPER && secure_getenv("LAUNCHGUARD_ONLY_PROGRAM"))
+        return;
+    const lg_options *options = lg__settings_read(*count, *arguments);
     if (!options)
         return;
-    const lg_status status = lg__preloaded_start(options);
+    const lg_status status = lg__preloaded_start(options, role);
     if (status != LG_OK && status != LG_ERR_SECONDARY)
         lg__settings_say(lg__preloaded_message());
     lg__launch_begin(lg__preloaded_session(), count, arguments);

@@ -9,9 +9,9 @@
 
 #define LG__EXPORT __attribute__((visibility("default")))
 
-/* settings.c: the options of this program, by its name and by the environment. They stay valid.
- * NULL: none can be made. */
-const lg_options *lg__settings_read(const char *program);
+/* settings.c: the options of this program, by arguments and environment. They stay valid. NULL:
+ * none can be made. */
+const lg_options *lg__settings_read(int count, char *const *arguments);
 /* launch.c: begin the launch that a supervisor wants of this process, if one does. In safe mode the
  * arguments are copied, and more are added. Does not return where nothing is left to try. */
 void lg__launch_begin(lg_session *session, int *count, char ***arguments);

@@ -7,7 +7,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "Tests"
-TEST_PROGRAMS = ["Core/*/test_*.c", "Core/*/mutate_*.py", "Years/test_*.c", "Years/mutate_*.py", "Walks/test_*.c", "*/test_*.py", "Faults/run_*.py", "Faults/asan_*.c", "Fuzz/mutate*.c", "Fuzz/fuzz_*.c",
+TEST_PROGRAMS = ["Core/*/test_*.c", "Core/*/mutate_*.py", "*/test_*.c", "Years/mutate_*.py", "*/test_*.py", "Faults/run_*.py", "Faults/asan_*.c", "Fuzz/mutate*.c", "Fuzz/fuzz_*.c",
                  "Delivery/Report/test_*.*",
                  "LaunchGuard*Tests/*Tests.swift"]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), TESTS / "README.md", TESTS / "Golden/README.md"]

@@ -27,6 +27,7 @@ UNSEEN_CRASH = ("unknown, no mark", "crash, witness", "yes")
 FORKED = ("unknown, fork", "killed, witness", "no / yes")
 NOT_THERE = ("no run", "no run", "no")
 RECORDED_UNCOUNTED = ("crash, crash record", "crash, witness", "no")
+UNSEEN_REQUEST = ("unknown, no mark", "terminated, witness", "yes / no")
 REQUESTED = ("terminated, terminate mark", "terminated, witness", "no")
 UNSEEN_EXIT = ("unknown, no mark", "exit, witness", "yes / no")
 UNSEEN_CLEAN = ("unknown, no mark", "clean, witness", "yes / no")
@@ -132,9 +133,9 @@ ROWS = [
     sent("SIGXFSZ from outside", CRASH, RECORDED, signal.SIGXFSZ),
     sent("SIGPIPE from outside", CRASH, RECORDED_UNCOUNTED, signal.SIGPIPE),
     sent("SIGALRM from outside", CRASH, UNSEEN_CRASH, signal.SIGALRM),
-    sent("SIGUSR1 from outside", CRASH, UNSEEN_CRASH, signal.SIGUSR1),
+    sent("SIGUSR1 from outside", ASKED, UNSEEN_REQUEST, signal.SIGUSR1),
     sent("SIGVTALRM from outside", CRASH, UNSEEN_CRASH, signal.SIGVTALRM),
-    sent("a real-time signal from outside", CRASH, UNSEEN_CRASH, signal.SIGRTMIN + 5),
+    sent("a real-time signal from outside", ASKED, UNSEEN_REQUEST, signal.SIGRTMIN + 5),
     Row("SIGSTOP and SIGCONT, then exit(0)", CLEAN, LEFT, "stopped-and-continued"),
     # limits
     Row("CPU time: the soft limit", CRASH, RECORDED, "limit-cpu", codes=(-signal.SIGXCPU,)),

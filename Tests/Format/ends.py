@@ -158,7 +158,7 @@ class Case:
 
     def holds(self, fact):
         run, died, signal = self.run, self.died, self.signal
-        requests = (15, 2, 1, 3) + ((13,) if run["term_signal"] == 13 else ())
+        requests = (1, 2, 3, 10, 12, 15, 16, 30, *range(32, 128)) + ((13,) if run["term_signal"] == 13 else ())
         return bool({
             "executed": lambda: run["ended"] == 3, "alive": lambda: run["alive"],
             "crashed": lambda: died and died["signal"] != 3, "dumped": lambda: died and died["signal"] == 3, "survived": lambda: self.crash and not died,

@@ -44,12 +44,18 @@ class Restart(UnderRun):
         own = [text for text in said if text and not text.startswith("launchguard: ")]
         self.assertEqual([text for text in own if text.startswith("report")], ["report %d 1" % streak for streak in (1, 2, 1, 2, 3)])
         self.assertEqual([text for text in own if not text.startswith("report")], ["repair small"])
-        self.assertIn("launchguard: large: it ended with status 3", said)
+        told = [text.removeprefix("launchguard: ") for text in said if re.match("launchguard: (repair|safe mode)", text)]
+        small, large, safe = (["repair small: it runs", "repair small: it succeeded"], ["repair large: it runs", "repair large: it ended with status 3"],
+                              ["safe mode: repairs did not help, and the program starts as LAUNCHGUARD_SAFE_MODE=1 asks it to"])
+        self.assertEqual(told, small + large * 2 + safe * 2)
         self.assertIn("it is given up", said[-2])
         self.assertEqual((self.ledger()["isHalted"], self.ledger()["safeCrashes"]), (True, 2))
         # The start that gave up left no run: the program did not run in it.
         self.assertEqual([run["verdict"]["end"] for run in self.runs()], ["crash"] * 5)
         self.assertEqual(self.read("--last", self.records / "dash")["verdict"]["end"], "crash")
+        done = subprocess.run([self.options.tool, "verdict", self.records / "dash"], stdout=subprocess.PIPE, timeout=LIMIT)
+        self.assertEqual(done.returncode, 20)
+        self.assertRegex(done.stdout.decode(), "^crash: SIGSEGV .*; run 5, .* halted")
         # A start by a person makes one try, in safe mode.
         output, _ = self.ends(0, self.again("echo safe=$LAUNCHGUARD_SAFE_MODE"))
         self.assertEqual(output, b"safe=1\n")
@@ -63,7 +69,7 @@ class Restart(UnderRun):
 
     def test_a_repair_that_hangs(self):
         _, words = self.ends(78, self.again("exit 3", "--repair-time", "0.3", "--repair", "slow=sleep 1000 & sleep 1000"))
-        self.assertIn(b"launchguard: slow: it did not end within 300 ms and was killed\n", words)
+        self.assertIn(b"launchguard: repair slow: it did not end within 300 ms and was killed\n", words)
         self.assertNotIn(b"slow", b"".join(pathlib.Path(path, "cmdline").read_bytes() for path in self.processes()))
 
     def test_it_waits_longer_after_each_short_life(self):

@@ -16,7 +16,7 @@ from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parent / "Support"
-MODULES = ["ends", "signals", "records", "words", "descendants", "restart"]
+MODULES = ["ends", "signals", "records", "words", "descendants", "helpers", "identity", "restart"]
 SERVICES = ["services", "services_runtimes", "services_postgres"]
 
 

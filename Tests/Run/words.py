@@ -22,9 +22,9 @@ class Words(Recorded):
         done = subprocess.run([self.options.tool, "inspect", "--json", "--no-symbols", listed["path"]], stdout=subprocess.PIPE, timeout=LIMIT_S)
         return listed, json.loads(done.stdout)
 
-    def reason(self, status, command, words):
+    def reason(self, status, command, words, name=None):
         self.ends(status, [*self.under(), *command])
-        listed, run = self.newest(pathlib.Path(command[0]).name)
+        listed, run = self.newest(name or pathlib.Path(command[0]).name)
         self.assertEqual(listed["message"], words)
         self.assertIn(words, listed["headline"])
         self.assertEqual(run["lastWords"], {"source": "stderr", "text": words, "isCut": False})
@@ -47,7 +47,7 @@ class Words(Recorded):
         if not shutil.which("java"):
             self.skipTest("there is no java")
         (self.directory / "Bad.java").write_text(JAVA)
-        self.reason(1, [shutil.which("java"), self.directory / "Bad.java"], "java.lang.IllegalStateException: no notes")
+        self.reason(1, [shutil.which("java"), self.directory / "Bad.java"], "java.lang.IllegalStateException: no notes", "Bad.java")
 
     def test_rust(self):
         if not shutil.which("rustc"):

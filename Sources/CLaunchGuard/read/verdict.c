@@ -113,11 +113,18 @@ static bool seen_exit(const lg_run_info *run)
     return run->witnessed && WIFEXITED(run->wait_status);
 }
 
-/* A program with the default action for SIGPIPE noted it like a terminating signal. */
+/* Somebody meant the end: the system sends none of these for a fault or a limit, and no timer does
+ * unless it was told to. A program with the default action for SIGPIPE noted it like a terminating
+ * signal. */
 static bool asks_to_end(const lg_run_info *run, int signal)
 {
-    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT || (signal == SIGPIPE && run->term_signal == SIGPIPE);
+    switch (signal) {
+    case SIGTERM: case SIGINT: case SIGHUP: case SIGQUIT: case SIGUSR1: case SIGUSR2: case SIGSTKFLT: case SIGPWR: return true;
+    case SIGPIPE: return run->term_signal == SIGPIPE;
+    default: return signal >= 32 /* real-time ones, libc's own included */;
+    }
 }
+
 
 /* A fact is looked for once, and only if a row asks for it. */
 struct facts {

@@ -9,6 +9,7 @@
 
 static lg_session *the_session;
 static const lg_options *the_options;
+static enum lg__preloaded_role the_role;
 
 /* Result of the last lg__preloaded_executes(). Where several threads execute at once, one of them
  * does the work. */
@@ -26,11 +27,22 @@ static bool is_owner(void)
     return the_session && (lg__capture_is_confined() || lg__os_pid() == atomic_load(&owner)) && lg__session_check(the_session) == LG_OK;
 }
 
-/* The run of a helper that did its work, or executed a program, is worth nothing, and many of them
- * would push out useful runs. A child whose parent has gone is no helper: it is the program. */
+/* A forked child whose parent has gone is no helper: it is the program. */
+static bool is_helper(void)
+{
+    return the_role == LG__PRELOADED_HELPER || (forked_by && getppid() == forked_by);
+}
+
+/* The run of a helper that did its work, or of a process that executed a program, is worth nothing,
+ * and many of them would push out useful runs. */
+static bool delete_run(void)
+{
+    return !lg__capture_latest() && unlink(the_session->run_path) == 0;
+}
+
 static bool delete_helper(int status)
 {
-    return status == 0 && forked_by && !lg__capture_is_confined() && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
+    return status == 0 && !lg__capture_is_confined() && is_helper() && delete_run();
 }
 
 static void leave(int status)
@@ -55,9 +67,10 @@ static lg_status begin_session(void)
     return lg__start_preloaded(the_options, &callbacks, &the_session);
 }
 
-lg_status lg__preloaded_start(const lg_options *options)
+lg_status lg__preloaded_start(const lg_options *options, enum lg__preloaded_role role)
 {
     the_options = options;
+    the_role = role;
     return begin_session();
 }
 
@@ -100,10 +113,15 @@ bool lg__preloaded_executes(void)
     if (!is_owner() || !lg__capture_exits())
         return false;
     struct lg__state *state = session->host.run.state;
-    execution.is_gone = delete_helper(0);
+    /* where the execution fails, the launch has to go on in its run */
+    const bool is_stage = the_role != LG__PRELOADED_ALONE && !session->host.launch_count;
+    execution.is_gone = !lg__capture_is_confined() && (is_stage || is_helper()) && delete_run();
     atomic_store(&state->ended_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     atomic_store(&state->ended, LG__ENDED_EXEC);
-    lg__clean_end_take_back(&session->host);
+    if (execution.is_gone)
+        lg__clean_end_note(&session->host); /* for the next start, which finds no run */
+    else
+        lg__clean_end_take_back(&session->host);
     give_ledger_back(&session->host);
     if (!execution.is_gone && !lg__capture_is_confined())
         lg__map_trim(&session->host.run.map);

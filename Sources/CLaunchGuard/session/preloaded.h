@@ -7,8 +7,16 @@
 
 #include "launchguard/session.h"
 
-/* As lg_start(). The options stay valid: forked children start with them. */
-lg_status lg__preloaded_start(const lg_options *options);
+/* What the process is to the one that asked for its record. */
+enum lg__preloaded_role {
+    LG__PRELOADED_ALONE,   /* nobody asked for another one */
+    LG__PRELOADED_PROGRAM, /* it is the program, or will execute it */
+    LG__PRELOADED_HELPER,  /* a program, or one of its helpers, started it */
+};
+
+/* As lg_start(). The options stay valid: forked children start with them. A helper that ends well
+ * leaves no run; nor does a process with a role and without a launch that executes a program. */
+lg_status lg__preloaded_start(const lg_options *options, enum lg__preloaded_role role);
 /* The session of this process; NULL: none was started. */
 lg_session *lg__preloaded_session(void);
 /* As lg_session_message(). */
@@ -18,8 +26,8 @@ const char *lg__preloaded_message(void);
  * the end. false: this process has no session, for example a child of vfork(), which runs in the
  * memory of a process that has one. Handler. */
 bool lg__preloaded_leaves(int status);
-/* Called before the process executes another program. The run notes that; the run of a forked child
- * is deleted instead, as it is worth nothing. Otherwise as lg__preloaded_leaves(). */
+/* Called before the process executes another program. The run notes that, or is deleted, as that of
+ * a forked child always is. Otherwise as lg__preloaded_leaves(). */
 bool lg__preloaded_executes(void);
 /* After one of these calls returned true, the process neither ended nor executed: undo the call.
  * errno stays as it is. */

@@ -43,7 +43,7 @@ static void body_slow_to_end(void *argument)
 static void test_witness(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         void (*body)(void *);
         enum way way;
         lg_end end;
@@ -61,6 +61,8 @@ static void test_witness(void **state)
         { body, INTERRUPT, LG_END_TERMINATED, LG_EVIDENCE_WITNESS, SIGINT, 0, 0, false, false },
         { body, DUMP, LG_END_TERMINATED, LG_EVIDENCE_WITNESS, SIGQUIT, 0, 0, false, false },
         { body, ALARM, LG_END_CRASH, LG_EVIDENCE_WITNESS, SIGALRM, 0, 0, true, false },
+        { body, USER, LG_END_TERMINATED, LG_EVIDENCE_WITNESS, SIGUSR1, 0, 0, false, false },
+        { body, REAL_TIME, LG_END_TERMINATED, LG_EVIDENCE_WITNESS, SIGRTMIN, 0, 0, false, false },
         { body, CRASH, LG_END_CRASH, LG_EVIDENCE_WITNESS, SIGSEGV, 1, LG_CRASH_NULL_WRITE, true, false },
         { body, WILL_TERMINATE, LG_END_KILLED, LG_EVIDENCE_WITNESS, SIGKILL, 0, 0, false, false },
         /* After lg_stop() the status is exact, and is not counted. */

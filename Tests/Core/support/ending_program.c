@@ -139,6 +139,8 @@ void end_by(enum way way)
     case INTERRUPT: raise(SIGINT); break;
     case DUMP: raise(SIGQUIT); break;
     case ALARM: raise(SIGALRM); break;
+    case USER: raise(SIGUSR1); break;
+    case REAL_TIME: raise(SIGRTMIN); break;
     case WILL_TERMINATE: lg_will_terminate(session); break;
     case WILL_RESTART: lg_will_restart(session); break;
     case WILL_BOTH: lg_will_restart(session); lg_will_terminate(session); lg_will_terminate(session); break;

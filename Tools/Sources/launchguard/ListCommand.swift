@@ -51,7 +51,8 @@ struct ListCommand: AsyncParsableCommand {
         let directories = try Target.all(directory).map { try $0.stateDirectory(for: "list") }
         var isDamaged = false
         var isEmpty = true
-        for (index, directory) in directories.enumerated() {
+        var isFirst = true
+        for directory in directories {
             let ledger = try? Reader(path: directory.ledgerPath).ledger()
             var runs = await load(try directory.runPaths().reversed(), ledger)
             if reverse { runs.reverse() }
@@ -59,8 +60,9 @@ struct ListCommand: AsyncParsableCommand {
             for index in runs.indices { runs[index].delivery = runs[index].uuid.flatMap { deliveries[$0] } }
             if output.json {
                 Output.writeLines(json: runs)
-            } else {
-                write(runs, ledger, title: directories.count == 1 ? nil : (index == 0 ? "" : "\n") + TextWriter.escaped(directory.path) + ":\n")
+            } else if !runs.isEmpty || directories.count == 1 {
+                write(runs, ledger, directory.program, title: directories.count == 1 ? nil : (isFirst ? "" : "\n") + TextWriter.escaped(directory.path) + ":\n")
+                isFirst = false
             }
             isDamaged = isDamaged || runs.contains(where: \.isDamaged)
             isEmpty = isEmpty && runs.isEmpty
@@ -120,7 +122,7 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     /// A heading is as wide as it is: a path that is cut is of no use.
-    private func write(_ runs: [ListedRun], _ ledger: LedgerReport?, title: String?) {
+    private func write(_ runs: [ListedRun], _ ledger: LedgerReport?, _ program: String?, title: String?) {
         Output.write(title ?? "")
         var writer = Output.makeWriter(isCut: true)
         if let ledger, let appID = ledger.appID {
@@ -129,7 +131,7 @@ struct ListCommand: AsyncParsableCommand {
                 let mode = context.isHalted ? ", halted" : context.mode == "normal" ? "" : ", \(context.mode)"
                 return "\(context.name) \(context.status)\(mode), streak \(context.streak)"
             }
-            writer.line(contexts.isEmpty ? "" : "  (\(contexts.joined(separator: "; ")))")
+            writer.line((contexts.isEmpty ? "" : "  (\(contexts.joined(separator: "; ")))") + (program.map { "  \($0)" } ?? ""))
         }
         let endWidth = runs.map { $0.end.count }.max() ?? 0
         let stateWidth = runs.map { $0.states.count }.max() ?? 0

@@ -21,7 +21,9 @@ struct ProgramEnvironment {
         unsafe variables.append(nil)
     }
 
-    mutating func set(_ name: String, _ value: String) {
+    /// Nil: the program has no such variable.
+    mutating func set(_ name: String, _ value: String?) {
+        guard let value else { return remove(name) }
         unsafe put(name, ReportPath.withCString("\(name)=\(value)") { unsafe strdup($0) })
     }
 
@@ -38,11 +40,16 @@ struct ProgramEnvironment {
         for name in ["LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"] where Output.variable(name) == String(getpid()) {
             // The identity of this process, for programs that do not trust the number alone.
             if name == "LISTEN_PID" { remove("LISTEN_PIDFDID") }
-            let room = unsafe calloc(1, name.utf8.count + 16)!.assumingMemoryBound(to: CChar.self)
-            unsafe ReportPath.withCString("\(name)=") { _ = unsafe strcpy(room, $0) }
-            unsafe put(name, room)
-            unsafe ownNumbers.insert(room, at: 0)
+            giveNumber(name)
         }
+    }
+
+    /// The variable holds the number of the program.
+    mutating func giveNumber(_ name: String) {
+        let room = unsafe calloc(1, name.utf8.count + 16)!.assumingMemoryBound(to: CChar.self)
+        unsafe ReportPath.withCString("\(name)=") { _ = unsafe strcpy(room, $0) }
+        unsafe put(name, room)
+        unsafe ownNumbers.insert(room, at: 0)
     }
 
     private func isNamed(_ variable: UnsafeMutablePointer<CChar>?, _ name: String) -> Bool {

@@ -19,15 +19,20 @@ struct Restarter {
     /// status of its own could be one of the program's.
     func run() throws(RunError) -> Never {
         var isFirst = true
-        var shortLives = 0
+        var policy = RestartPolicy(firstDelay: options.restartDelay, steady: Self.steady)
         while true {
             let begun = monotonic()
             let (status, wasAskedToEnd, run) = try live(isFirst)
-            shortLives = monotonic() - begun < Self.steady ? shortLives + 1 : 0
             let launch = run.flatMap { try? Launch.info(of: LaunchWatch.context, stateDirectory: $0.directory) }
             if !isFirst, status == 0, let run, let launch, launch.isHalted { giveUp(run) }
             if wasAskedToEnd || Self.isGood(status) { ProgramParent.end(as: status) }
-            let delay = delay(after: max(launch?.streak ?? 0, shortLives))
+            let streak = run.map { Self.isCounted($0.path) } == true ? launch?.streak : nil
+            guard case .start(let pause) = policy.next(seconds: monotonic() - begun, streak: streak) else {
+                say("\(Self.end(status)); it is given up: it failed \(RestartPolicy.mostUncounted) times in a row, and no ledger could count its launches")
+                exit(Int32(options.giveUpStatus))
+            }
+            // A fleet does not start in step.
+            let delay = pause * Double.random(in: 0.9...1.1)
             say("\(Self.end(status)); it is started again in \(Self.text(delay)) s")
             if let signal = rest(delay) {
                 lg_shim_die(signal)
@@ -78,14 +83,12 @@ struct Restarter {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// A life of at least this many seconds is no part of a loop.
     private static let steady = Double(LaunchPolicy().steadyAfter?.components.seconds ?? 0)
 
-    /// The pause doubles with each launch that failed, and with each short life. A tenth is random,
-    /// so that a fleet does not start in step.
-    private func delay(after failures: Int) -> Double {
-        let factor = Double(1 << min(max(failures - 1, 0), 6))
-        return options.restartDelay * min(factor, 60) * Double.random(in: 0.9...1.1)
+    /// Whether the launch machine had a ledger in a run.
+    private static func isCounted(_ path: String) -> Bool {
+        guard let run = try? Reader(path: path).summary() else { return false }
+        return run.identity?.isSecondary == false && run.contexts?.contains { $0.name == LaunchWatch.context } == true
     }
 
     /// A signal that asks to end meanwhile; nil: the time is over.

@@ -9,7 +9,7 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a program that does not use LaunchGuard, and record how it ends.",
-        usage: "launchguard run [--directory <dir>] [--log <file>] [--witness-only] [--no-keep-stderr] [--quiet] [--restart ...] [--] <program> [<argument> ...]",
+        usage: "launchguard run [--name <name>] [--directory <dir>] [--log <file>] [--only-program] [--witness-only] [--no-keep-stderr] [--quiet] [--restart ...] [--] <program> [<argument> ...]",
         discussion: """
             A library that is loaded into the program, and into all programs that it starts, writes the records. The program has the \
             same descriptors, terminal, signals, limits and exit status as without it. Standard error is a pipe, from which the text goes \
@@ -34,11 +34,17 @@ struct RunCommand: ParsableCommand {
             """
     )
 
+    @Option(help: ArgumentHelp("The name of the program in the records, and of its state directory. (default: that of its script or its file)", valueName: "name"))
+    var name: String?
+
     @Option(help: ArgumentHelp("The folder in which each program gets its state directory.", valueName: "dir"), completion: .directory)
     var directory: String?
 
     @Option(help: ArgumentHelp("The file for what is said about recording; without it standard error.", valueName: "file"), completion: .file())
     var log: String?
+
+    @Flag(name: .customLong("only-program"), help: "Record no programs that the program starts; without this, those that end badly.")
+    var isOnlyProgram = false
 
     @Flag(name: .customLong("witness-only"), help: "Load nothing into the program: only say how it ended.")
     var isWitnessOnly = false
@@ -54,6 +60,13 @@ struct RunCommand: ParsableCommand {
 
     @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.")
     var command: [String] = []
+
+    func validate() throws {
+        guard let name else { return }
+        let isFolder = !name.hasPrefix(".") && !name.hasPrefix("ledger.lg") && !["runs", "spool"].contains(name)
+        let isName = 1...63 ~= name.utf8.count && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
+        guard isName, isFolder else { throw ValidationError("--name takes 1 to 63 letters, digits, '.', '-' or '_', and the name of no file of LaunchGuard.") }
+    }
 
     func run() throws {
         if ["--help", "-h"].contains(command.first) { throw CleanExit.helpRequest(self) }
@@ -91,6 +104,9 @@ struct RunCommand: ParsableCommand {
         environment.giveOwnNumbers()
         guard !isWitnessOnly, obstacle?.leavesChildren != false else { return environment }
         environment.preload(try PreloadLibrary.path())
+        environment.giveNumber("LAUNCHGUARD_PROGRAM")
+        environment.set("LAUNCHGUARD_NAME", name)
+        environment.set("LAUNCHGUARD_ONLY_PROGRAM", isOnlyProgram ? "1" : nil)
         if let directory { environment.set("LAUNCHGUARD_DIRECTORY", directory.absolute) }
         if let log { environment.set("LAUNCHGUARD_LOG", log.absolute) }
         return environment

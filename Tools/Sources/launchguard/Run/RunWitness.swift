@@ -76,7 +76,7 @@ final class RunWitness {
     var directories: [String] {
         guard let root else { return [] }
         let names = (try? ReportPath.names(in: root)) ?? []
-        return [root] + names.filter { $0 != "." && $0 != ".." && $0 != "runs" }.map { "\(root)/\($0)" }
+        return [root] + names.filter { !$0.hasPrefix(".") && $0 != "runs" }.map { "\(root)/\($0)" }
     }
 
     static func runs(_ directory: String) -> [String] {
