@@ -23,7 +23,7 @@ SERVICES = ["services", "services_runtimes", "services_postgres"]
 def build(source, *options):
     """A program of this folder."""
     path = pathlib.Path(folder.name) / (pathlib.Path(source).stem + "".join(options))
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", *options, "-I", SUPPORT, "-o", path, HERE / source], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-pthread", *options, "-I", SUPPORT, "-o", path, HERE / source], check=True)
     return str(path)
 
 
@@ -47,7 +47,7 @@ if __name__ == "__main__":
         folder = argparse.Namespace(name=name)
         UnderRun.options.build = build
         os.environ["LAUNCHGUARD_PRELOAD"] = UnderRun.options.preload
-        UnderRun.options.probe = build("probe.c", "-pthread")
+        UnderRun.options.probe = build("probe.c")
         loader = unittest.TestLoader()
         if UnderRun.options.filter:
             loader.testNamePatterns = ["*%s*" % UnderRun.options.filter]

@@ -15,43 +15,43 @@
 
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
+/* A thread that is about to begin. Such places are kept for later threads and never freed: what a
+ * new thread frees or allocates gets it an arena of 64 MiB of addresses, which a program with a
+ * limit of them has not. */
 struct begin {
     void *(*run)(void *);
     thrd_start_t run_thrd; /* in place of `run` */
     void *argument;
     uint64_t choice; /* of its mask */
 };
+struct place {
+    struct begin begin;
+    _Atomic bool busy;
+    struct place *next;
+};
+static _Atomic(struct place *) places;
 
-/* Threads that are about to begin. Not from malloc(): what a new thread frees or allocates gets it
- * an arena of 64 MiB of addresses, which a program with a limit of them has not. */
-#define BEGINS 64u
-static struct begin begins[BEGINS];
-static _Atomic uint64_t busy; /* a bit for each */
-
-/* NULL: more begin at a time, and there is no memory. */
-static struct begin *take_begin(void)
+/* NULL: no memory. */
+static struct place *take_place(void)
 {
-    uint64_t now = atomic_load(&busy);
-    while (~now) {
-        const int place = __builtin_ctzll(~now);
-        if (atomic_compare_exchange_weak(&busy, &now, now | UINT64_C(1) << place))
-            return &begins[place];
-    }
-    return malloc(sizeof(struct begin));
-}
-
-static void give_back(struct begin *begin)
-{
-    if (begin >= begins && begin < begins + BEGINS)
-        atomic_fetch_and(&busy, ~(UINT64_C(1) << (begin - begins)));
-    else
-        free(begin);
+    struct place *place = atomic_load(&places);
+    for (; place; place = place->next)
+        if (!atomic_exchange(&place->busy, true))
+            return place;
+    place = malloc(sizeof *place);
+    if (!place)
+        return NULL;
+    atomic_store(&place->busy, true);
+    place->next = atomic_load(&places);
+    while (!atomic_compare_exchange_weak(&places, &place->next, place)) {}
+    return place;
 }
 
 static void *begin_thread(void *argument)
 {
-    struct begin begin = *(struct begin *)argument;
-    give_back(argument);
+    struct place *place = argument;
+    const struct begin begin = place->begin;
+    atomic_store(&place->busy, false);
     lg__mask_inherit(begin.choice);
     /* a thread without memory for an alternate stack runs all the same */
     lg__capture_thread_begin();
@@ -139,15 +139,15 @@ int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attribute
 static int create_protected(pthread_t *thread, const pthread_attr_t *attributes, struct begin how)
 {
     create_function create = real_create();
-    struct begin *begin = create ? take_begin() : NULL;
-    if (!begin)
+    struct place *place = create ? take_place() : NULL;
+    if (!place)
         return EAGAIN;
     note_runtime_thread(create);
-    *begin = how;
-    begin->choice = lg__mask_choice();
-    int error = create(thread, attributes, begin_thread, begin);
+    how.choice = lg__mask_choice();
+    place->begin = how;
+    int error = create(thread, attributes, begin_thread, place);
     if (error)
-        give_back(begin);
+        atomic_store(&place->busy, false);
     return error;
 }
 
