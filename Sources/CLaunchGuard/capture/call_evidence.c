@@ -45,14 +45,13 @@ bool lg__capture_is_inside(void)
 bool lg__capture_exits(void)
 {
     bool open = false;
-    int32_t self = 0; /* asked for where it matters: not every filter of system calls allows that */
+    const int32_t self = lg__capture_is_confined() ? 0 : lg__os_tid();
     lg__recovering_ends((uint64_t)(uintptr_t)__builtin_frame_address(0));
     for (int i = 0; i < LG__CRASHES; i++) {
         struct lg__crash *crash = &lg__crash_slots[i];
         uint64_t word = atomic_load(&crash->word);
         if (!lg__crash_next_is_open(lg__crash_state(word)))
             continue;
-        self = self ? self : lg__os_tid();
         enum lg__in_handler place = crash->tid != self                         ? LG__IN_HANDLER_UNKNOWN
                                     : lg__crash_state(word) == LG__CRASH_LEFT ? LG__IN_HANDLER_NO
                                                                               : place_of_caller(crash);
@@ -66,7 +65,7 @@ bool lg__capture_exits(void)
     if (open)
         lg__deadline_exits();
     for (int i = 0; i < LG__CRASHES; i++)
-        if (lg__crash_state(atomic_load(&lg__crash_slots[i].word)) == LG__CRASH_CHAINED && lg__crash_slots[i].tid == (self ? self : lg__os_tid()))
+        if (lg__crash_state(atomic_load(&lg__crash_slots[i].word)) == LG__CRASH_CHAINED && lg__crash_slots[i].tid == self)
             return false;
     return true;
 }

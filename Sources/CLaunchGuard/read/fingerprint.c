@@ -110,11 +110,12 @@ static bool is_fault(lg_crash_kind kind)
 /* The runtime that ends a program so is a part of the program's file. */
 static bool is_static(lg_reader *reader, lg_crash_kind kind)
 {
+    const char *runtime = "libc.";
     if (kind == LG_CRASH_ABORT_CPP_EXCEPTION)
-        return !lg__innermost_has_module(reader, "libstdc++") && !lg__innermost_has_module(reader, "libc++");
-    if (strncmp(lg_crash_kind_name(kind), "trap.swift.", 11) == 0)
-        return !lg__innermost_has_module(reader, "libswiftCore");
-    return !lg__innermost_has_module(reader, "libc.") && !lg__innermost_has_module(reader, "ld-musl");
+        runtime = lg__innermost_has_module(reader, "libc++") ? "libc++" : "libstdc++";
+    else if (strncmp(lg_crash_kind_name(kind), "trap.swift.", 11) == 0)
+        runtime = "libswiftCore";
+    return !lg__innermost_has_module(reader, runtime);
 }
 
 /* So many places count. */

@@ -71,34 +71,20 @@ bool lg__innermost_has_module(lg_reader *reader, const char *begin)
     return false;
 }
 
-static lg_status chain_of(const struct lg__innermost_walk *walk, uint32_t index, lg_async_chain *ret_chain)
-{
-    if (walk->of_hang)
-        return lg_reader_snapshot_async_chain(walk->reader, LG_SNAPSHOT_HANG, walk->thread, index, ret_chain);
-    return walk->stage == LG_STAGE_DWARF ? lg_reader_async_chain(walk->reader, index, ret_chain) : LG_ERR_NOT_FOUND;
-}
-
-static lg_status caller_of(const struct lg__innermost_walk *walk, uint32_t chain, uint32_t index, uint64_t *ret_pc)
-{
-    if (walk->of_hang)
-        return lg_reader_snapshot_async_caller(walk->reader, LG_SNAPSHOT_HANG, walk->thread, chain, index, ret_pc);
-    return lg_reader_async_caller(walk->reader, chain, index, ret_pc);
-}
-
-/* The asynchronous callers of the outermost frame of the program that has some. Only such a
- * function is known to be asynchronous that Swift's runtime may have called. */
+/* The asynchronous callers of the outermost frame of the program that has some, of a crash. Only
+ * such a function is known to be asynchronous that Swift's runtime may have called. */
 static uint32_t add_async(const struct lg__innermost_walk *walk, bool common_too, struct lg__innermost_place *places, uint32_t count)
 {
     struct lg__innermost_place place;
     lg_async_chain chain;
     uint64_t at;
     uint32_t outermost = UINT32_MAX;
-    if (count == walk->most || !lg__innermost_has_module(walk->reader, "libswift_Concurrency"))
+    if (walk->stage != LG_STAGE_DWARF || !lg__innermost_has_module(walk->reader, "libswift_Concurrency"))
         return count;
-    for (uint32_t i = 0; chain_of(walk, i, &chain) == LG_OK; i++)
-        if (frame_at(walk, chain.frame, &at) && find_place(walk, common_too, chain.frame, at, &place))
+    for (uint32_t i = 0; lg_reader_async_chain(walk->reader, i, &chain) == LG_OK; i++)
+        if (find_place(walk, common_too, chain.frame, chain.pc, &place))
             outermost = i;
-    for (uint32_t i = 0; outermost != UINT32_MAX && count < walk->most && caller_of(walk, outermost, i, &at) == LG_OK; i++)
+    for (uint32_t i = 0; count < walk->most && lg_reader_async_caller(walk->reader, outermost, i, &at) == LG_OK; i++)
         if (find_place(walk, common_too, UINT32_MAX, at, &place) && !is_among(places, count, &place))
             places[count++] = place;
     return count;

@@ -9,13 +9,9 @@
 lg_status lg__problem_set(struct lg__problem *problem, lg_status status, const char *path, int error)
 {
     char reason[128] = "", words[96];
-    if (error == ENODEV) { /* of mmap() */
-        errno = error;
-        return lg__problem_say(problem, status, "%s%sits file system cannot share the memory of files; put the state directory on another one, such as a local disk",
-                               path ? path : "", path ? ": " : "");
-    }
     if (error) {
-        snprintf(reason, sizeof reason, " (%s)", lg__error_words(error, words, sizeof words));
+        snprintf(reason, sizeof reason, " (%s)", error == ENODEV /* of mmap() */ ? "no shared memory there: put the state directory on another one"
+                                                                                 : lg__error_words(error, words, sizeof words));
         errno = error;
     }
     return lg__problem_say(problem, status, "%s%s%s%s", path ? path : "", path ? ": " : "", lg_status_message(status), reason);
