@@ -17,7 +17,7 @@ from under_run import UnderRun
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parent / "Support"
 MODULES = ["ends", "signals", "records", "words", "descendants", "restart"]
-SERVICES = ["services", "services_runtimes", "services_postgres"]
+SERVICES = ["services", "services_runtimes", "services_postgres", "services_gtk"]
 
 
 def build(source, *options):
