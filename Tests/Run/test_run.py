@@ -54,5 +54,5 @@ if __name__ == "__main__":
         suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES + SERVICES * UnderRun.options.services)
         result = unittest.TextTestRunner(verbosity=1).run(suite)
         for test, reason in result.skipped:
-            print("skipped: %s: %s" % (test.id(), reason))
+            print("left out: %s: %s" % (test.id(), reason))
     sys.exit(not result.wasSuccessful())
