@@ -1,5 +1,5 @@
 # The tests of what Swift builds: the modules, the tool, and the ways to die of the Swift build. The
-# Makefile builds all of it before ctest runs; no test here builds anything but a sanitizer's.
+# Makefile builds all of it before ctest runs; no test here builds anything of it but a sanitizer's.
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 find_program(LAUNCHGUARD_SWIFT swift REQUIRED)
 get_filename_component(compiler ${LAUNCHGUARD_SWIFT} DIRECTORY)
@@ -55,6 +55,11 @@ tool_test(plugin-host-swift Guards/test_plugin_host.py ${with_dump} ${built}/plu
 set(test run Run/test_run.py ${built}/launchguard $<TARGET_FILE:launchguard_preload>)
 tool_test(${test})
 tool_long_test(${test} --services)
+
+# A package that depends on SwiftNIO, which it builds.
+tool_test(consumer-nio Consumer/test_nio.py ${with_tool})
+set_tests_properties(consumer-nio PROPERTIES LABELS "long;consumer"
+    ENVIRONMENT "BUILD=${PROJECT_BINARY_DIR};CONSUMER_CC=${CMAKE_C_COMPILER};PYTHONDONTWRITEBYTECODE=1")
 
 foreach(part witness doctor supervisors booted container)
     tool_test(operator-${part} Operator/test_${part}.py ${with_tool} ${with_preload} --victim $<TARGET_FILE:operator-victim>)

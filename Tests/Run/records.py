@@ -191,7 +191,7 @@ for name in WAYS:
 class Witness(Recorded):
     def test_orphan(self):
         output, _ = self.ends(0, [*self.under(), self.options.probe, "orphan"])
-        orphan = self.run_of("probe", int(output.split()[1]))
+        orphan = self.run_of(pathlib.Path(self.options.probe).name, int(output.split()[1]))
         self.assertEqual((orphan["identity"]["witness"]["exitCode"], orphan["verdict"]["end"]), (3, "exit"))
 
     def test_silent_death(self):

@@ -17,7 +17,7 @@ from under_run import UnderRun
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parent / "Support"
 MODULES = ["ends", "signals", "records", "words", "descendants", "helpers", "identity", "restart"]
-SERVICES = ["services", "services_runtimes", "services_postgres"]
+SERVICES = ["services", "services_runtimes", "services_postgres", "services_gtk"]
 
 
 def build(source, *options):
@@ -54,5 +54,5 @@ if __name__ == "__main__":
         suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES + SERVICES * UnderRun.options.services)
         result = unittest.TextTestRunner(verbosity=1).run(suite)
         for test, reason in result.skipped:
-            print("skipped: %s: %s" % (test.id(), reason))
+            print("left out: %s: %s" % (test.id(), reason))
     sys.exit(not result.wasSuccessful())
