@@ -85,7 +85,9 @@ package final class Demangler: Sendable {
         if AsyncName.isMain(mangled) { return "main" }
         if let name = RustName(mangled)?.text { return name }
         let name = SymbolicatedBacktrace.Symbol(imageIndex: 0, imageName: "", rawName: mangled, offset: 0, sourceLocation: nil).name
-        return name.utf8.count <= max(16384, mangled.utf8.count) ? name : mangled
+        guard name.utf8.count <= max(16384, mangled.utf8.count) else { return mangled }
+        // The short form has no name for the code at the top level of a file.
+        return name.hasSuffix(" in ") ? name + "main" : name
     }
 
     /// The linker names of asynchronous Swift functions, and of their parts, among others.

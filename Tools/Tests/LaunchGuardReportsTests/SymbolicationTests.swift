@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("$s1t2DBV4openyS2iF", "DB.open(_:)"), ("_ZN1a1B1fIdEEiT_", "int a::B::f<double>(double)"), ("main", "main"), ("$sfoo", "$sfoo"), ("", ""),
+        ("$s1t2DBV4openyS2iF", "DB.open(_:)"), ("_ZN1a1B1fIdEEiT_", "int a::B::f<double>(double)"), ("main", "main"), ("$s4testyycfU0_", "closure #2 in main"), ("$sfoo", "$sfoo"), ("", ""),
     ])
     func namesAreDemangled(mangled: String, name: String) {
         #expect(Demangler.name(mangled) == name)
