@@ -13,8 +13,8 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
-/* A frame with the address of a context where an asynchronous function keeps it, which then calls a
- * function. */
+/* A frame with the address of a context where an asynchronous function keeps it, and nothing in the
+ * register of contexts, which then calls a function. */
 #if defined(__x86_64__)
 __asm__(".text\n"
         "call_with_context:\n"
@@ -25,9 +25,13 @@ __asm__(".text\n"
         "    movq %rsp, %rbp\n"
         "    .cfi_def_cfa_register %rbp\n"
         "    subq $16, %rsp\n"
+        "    movq %r14, -16(%rbp)\n"
+        "    .cfi_offset %r14, -32\n"
+        "    xorl %r14d, %r14d\n"
         "    movq %rdi, -8(%rbp)\n"
         "    movq %rdx, %rdi\n"
         "    call *%rsi\n"
+        "    movq -16(%rbp), %r14\n"
         "    leave\n"
         "    .cfi_def_cfa %rsp, 8\n"
         "    ret\n"
@@ -53,9 +57,13 @@ __asm__(".text\n"
         "    .cfi_def_cfa x29, 16\n"
         "    .cfi_offset x29, -16\n"
         "    .cfi_offset x30, -8\n"
+        "    str x22, [sp]\n"
+        "    .cfi_offset x22, -32\n"
+        "    mov x22, xzr\n"
         "    str x0, [sp, #8]\n"
         "    mov x0, x2\n"
         "    blr x1\n"
+        "    ldr x22, [sp]\n"
         "    ldp x29, x30, [sp, #16]\n"
         "    add sp, sp, #32\n"
         "    ret\n"
