@@ -9,7 +9,7 @@ function(build_test name label script)
     set_tests_properties(${name} PROPERTIES TIMEOUT 7200 LABELS ${label} PROCESSORS ${all} SKIP_RETURN_CODE 77)
 endfunction()
 
-build_test(core-clang test check-core clang Tests/Core)
+build_test(core-clang test check-core clang Tests/Core/capture) # the most that depends on the compiler
 build_test(core-clang-long long check-core clang)
 build_test(core-undefined long check-core undefined) # the core traps on undefined behaviour
 build_test(core-aarch64 long check-core aarch64)     # under emulation

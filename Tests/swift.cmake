@@ -50,6 +50,7 @@ tool_test(async-release Faults/run_async.py ${with_dump} ${with_tool} ${released
 # Swift's own backtracer beside LaunchGuard.
 tool_test(backtracer Faults/run_backtracer.py ${with_dump} ${built}/launchguard-faults)
 tool_test(backtracer-release Faults/run_backtracer.py ${with_dump} ${released}/launchguard-faults)
+set_tests_properties(async-release backtracer-release PROPERTIES LABELS "long;tool")
 
 tool_test(plugin-host-swift Guards/test_plugin_host.py ${with_dump} ${built}/plugin-host-swift)
 set(test run Run/test_run.py ${built}/launchguard $<TARGET_FILE:launchguard_preload>)
