@@ -4,8 +4,6 @@
 
 struct lg__fixed lg__fixed;
 
-/* The pid by system call, because a vforked child has all of our memory; the page, because a child
- * in a new pid namespace may have our pid. */
 static _Atomic bool confined;
 
 void lg__capture_confine(bool now)
@@ -18,6 +16,8 @@ bool lg__capture_is_confined(void)
     return atomic_load(&confined);
 }
 
+/* The pid by system call, because a vforked child has all of our memory; the page, because a child
+ * in a new pid namespace may have our pid. A filter may not allow the call. */
 bool lg__fixed_unforked(void)
 {
     const _Atomic uint32_t *page = atomic_load_explicit(&lg__fixed.unforked, memory_order_acquire);
