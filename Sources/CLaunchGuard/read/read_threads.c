@@ -173,15 +173,20 @@ lg_status lg_reader_thread_register(lg_reader *reader, uint32_t thread, uint32_t
     return status == LG_OK ? lg__reader_slot_register(reader, &slot, index, ret_register) : status;
 }
 
+/* The slot of a thread that has a walk. */
+static lg_status walked(lg_reader *reader, uint32_t thread, struct lg__thread *ret_slot)
+{
+    lg_status walk = LG_ERR_INCOMPLETE;
+    const lg_status status = lg__reader_slot(reader, thread, ret_slot, &walk);
+    return status == LG_OK ? walk : status;
+}
+
 lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_stack_info *ret_info)
 {
     struct lg__thread slot;
-    lg_status walk = LG_ERR_INCOMPLETE;
     if (!reader || !ret_info)
         return LG_ERR_ARGUMENT;
-    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
-    if (status == LG_OK)
-        status = walk;
+    lg_status status = walked(reader, thread, &slot);
     if (status == LG_OK)
         lg__reader_walk_info(&slot.head, slot.method, ret_info);
     return status;
@@ -190,47 +195,35 @@ lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_stack_in
 lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint32_t index, uint64_t *ret_pc)
 {
     struct lg__thread slot;
-    lg_status walk = LG_ERR_INCOMPLETE;
     if (!reader || !ret_pc)
         return LG_ERR_ARGUMENT;
-    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
-    if (status == LG_OK)
-        status = walk;
+    lg_status status = walked(reader, thread, &slot);
     return status == LG_OK ? lg__reader_slot_frame(&slot, index, ret_pc) : status;
 }
 
 lg_status lg_reader_thread_function(lg_reader *reader, uint32_t thread, uint32_t index, lg_function *ret_function)
 {
     struct lg__thread slot;
-    lg_status walk = LG_ERR_INCOMPLETE;
     if (!reader || !ret_function)
         return LG_ERR_ARGUMENT;
-    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
-    if (status == LG_OK)
-        status = walk;
+    lg_status status = walked(reader, thread, &slot);
     return status == LG_OK ? lg__reader_slot_function(&slot, index, ret_function) : status;
 }
 
 lg_status lg_reader_thread_async_chain(lg_reader *reader, uint32_t thread, uint32_t index, lg_async_chain *ret_chain)
 {
     struct lg__thread slot;
-    lg_status walk = LG_ERR_INCOMPLETE;
     if (!reader || !ret_chain)
         return LG_ERR_ARGUMENT;
-    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
-    if (status == LG_OK)
-        status = walk;
+    lg_status status = walked(reader, thread, &slot);
     return status == LG_OK ? lg__reader_slot_chain(&slot, index, ret_chain) : status;
 }
 
 lg_status lg_reader_thread_async_caller(lg_reader *reader, uint32_t thread, uint32_t chain, uint32_t index, uint64_t *ret_pc)
 {
     struct lg__thread slot;
-    lg_status walk = LG_ERR_INCOMPLETE;
     if (!reader || !ret_pc)
         return LG_ERR_ARGUMENT;
-    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
-    if (status == LG_OK)
-        status = walk;
+    lg_status status = walked(reader, thread, &slot);
     return status == LG_OK ? lg__reader_slot_caller(&slot, chain, index, ret_pc) : status;
 }
