@@ -86,10 +86,11 @@ class Given(UnderRun):
         self.assertEqual(others, [b"1", b"1", b"1", b"5", b"1", b"@x"])
 
     def test_group_and_session(self):
-        run = Run([*self.under(), self.options.probe, "sleep"])
-        program = run.program()
-        self.assertEqual((os.getpgid(program), os.getsid(program)), (os.getpgid(run.pid), os.getsid(run.pid)))
-        run.kill()
+        """The program leads a group where the tool does, in the session of the tool."""
+        code = "import os, sys; print(os.getpgrp() == os.getpid(), os.getpgrp() == os.getpgid(os.getppid()), os.getsid(0) == os.getsid(os.getppid()))"
+        program = [*self.under(), "python3", "-c", code]
+        self.assertEqual(self.ends(0, program)[0], b"True False True\n")
+        self.assertEqual(self.ends(0, ["sh", "-c", '"$@"; exit $?', "sh", *program])[0], b"False True True\n")
 
     def test_streams(self):
         data = bytes(range(256)) * 4096

@@ -46,7 +46,16 @@ def children(process):
         numbers = pathlib.Path("/proc/%d/task/%d/children" % (process, process)).read_text().split()
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return [int(number) for number in numbers if field(int(number), "Name") not in ("lg-listener", "lg-stderr")]
+    return [int(number) for number in numbers if field(int(number), "Name") not in ("lg-guard", "lg-listener", "lg-stderr")]
+
+
+def listener(tool):
+    """The listener of a tool, once it hears the group: a child of the tool or of its guard."""
+    def named():
+        numbers = [int(number) for number in os.listdir("/proc") if number.isdigit()]
+        parents = {str(tool)} | {str(number) for number in numbers if field(number, "PPid") == str(tool) and field(number, "Name") == "lg-guard"}
+        return next((number for number in numbers if field(number, "Name") == "lg-listener" and field(number, "PPid") in parents), None)
+    return wait_until(named, "the listener has its name")
 
 
 def state(process):

@@ -1,12 +1,11 @@
 """Signals, terminal and job control: the program gets each signal once, whoever sends it."""
 import fcntl
 import os
-import pathlib
 import signal
 import struct
 import termios
 
-from programs import Run, Terminal, children, field, line, state, wait_until
+from programs import Run, Terminal, children, field, line, listener, state, wait_until
 from under_run import UnderRun
 
 LAST = signal.SIGRTMAX  # ends the probe; the tool passes it on after all others that wait
@@ -20,9 +19,7 @@ class Sent(UnderRun):
     def probe(self, *without):
         run = Run([*self.under("--quiet"), self.options.probe, "signals", *(str(int(number)) for number in without)])
         self.assertEqual(line(run.process.stdout), b"ready\n")
-        # From here on the listener hears what the group gets.
-        wait_until(lambda: any(field(int(number), "Name") == "lg-listener" for number in os.listdir("/proc") if number.isdigit()
-                         and field(int(number), "PPid") == str(run.pid)), "the listener has its name")
+        listener(run.pid)
         self.addCleanup(run.kill)
         return run
 
@@ -85,10 +82,9 @@ class Sent(UnderRun):
     def test_listener_is_no_need(self):
         """Where it was ended, the program gets a signal twice rather than never."""
         run = self.probe()
-        listener = next(int(number) for number in os.listdir("/proc") if number.isdigit() and field(int(number), "PPid") == str(run.pid)
-                        and field(int(number), "Name") == "lg-listener")
-        os.kill(listener, signal.SIGKILL)
-        wait_until(lambda: state(listener) is None, "the listener is waited for")
+        process = listener(run.pid)
+        os.kill(process, signal.SIGKILL)
+        wait_until(lambda: state(process) is None, "the listener is waited for")
         os.kill(run.pid, signal.SIGTERM)
         self.comes(run, signal.SIGTERM)
 
@@ -116,8 +112,7 @@ class Sent(UnderRun):
         run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), self.options.probe, "signals"], stdin=-1)
         self.assertEqual(line(run.process.stdout), b"ready\n")
         tool = wait_until(lambda: children(run.pid), "the tool starts")[0]
-        wait_until(lambda: any(field(int(child), "Name") == "lg-listener" for child in
-                               pathlib.Path("/proc/%d/task/%d/children" % (tool, tool)).read_text().split()), "the listener starts")
+        listener(tool)
         run.process.stdin.close()
         lines = {line(run.process.stdout), line(run.process.stdout)}
         self.assertEqual(lines, {b"once\n", b"signal 15\n"})
@@ -125,6 +120,64 @@ class Sent(UnderRun):
         self.assertEqual(line(run.process.stdout), b"signal 64\n")
         run.process.stdin = None
         self.assertEqual(run.end()[1], b"")
+
+
+class GroupOfItsOwn(UnderRun):
+    """What the group of the tool gets, the group of a program that leads one gets, too."""
+
+    def family(self):
+        """The tool, and a shell and its child, which ignores SIGTERM."""
+        script = "trap '' TERM; sleep 3600 & echo $!; wait"
+        run = Run([*self.under("--quiet"), "sh", "-c", script])
+        self.addCleanup(run.kill)
+        child = int(line(run.process.stdout))
+        self.addCleanup(self.end, child)
+        listener(run.pid)
+        return run, run.program(), child
+
+    def end(self, process):
+        if field(process, "Name") == "sleep":
+            os.kill(process, signal.SIGKILL)
+
+    def test_stop_and_continue(self):
+        """SIGSTOP, which the tool cannot pass on: it stops as well."""
+        run, program, child = self.family()
+        self.assertEqual(os.getpgid(child), program)
+        for _ in range(3):
+            os.killpg(run.pid, signal.SIGSTOP)
+            wait_until(lambda: {state(process) for process in (run.pid, program, child)} == {"T"}, "all stop")
+            os.killpg(run.pid, signal.SIGCONT)
+            wait_until(lambda: {state(process) for process in (run.pid, program, child)} == {"S"}, "all go on")
+
+    def test_end_of_the_group(self):
+        """SIGKILL to the group leaves nobody, as `kill -9 %1` without the tool."""
+        run, program, child = self.family()
+        os.killpg(run.pid, signal.SIGKILL)
+        self.assertEqual(run.process.wait(60), -signal.SIGKILL)
+        wait_until(lambda: state(program) is None and state(child) is None, "the group ends")
+
+    def test_end_of_the_tool_alone(self):
+        """SIGKILL to the tool ends the program, and no child of it."""
+        run, program, child = self.family()
+        guards = [number for number in map(int, filter(str.isdigit, os.listdir("/proc"))) if field(number, "Name") == "lg-guard"
+                  and field(number, "PPid") == str(run.pid)]
+        self.assertEqual(len(guards), 1)
+        run.process.kill()
+        self.assertEqual(run.process.wait(60), -signal.SIGKILL)
+        wait_until(lambda: state(program) is None and state(guards[0]) is None, "the program and the guard end")
+        self.assertEqual(state(child), "S")
+
+    def test_signal_to_the_group(self):
+        """A child of the program gets it, once."""
+        script = '"$0" signals & "$0" signals; wait'
+        run = Run([*self.under("--quiet"), "sh", "-c", "trap '' HUP RTMAX;" + script, self.options.probe])
+        self.addCleanup(run.kill)
+        self.assertEqual([line(run.process.stdout), line(run.process.stdout)], [b"ready\n"] * 2)
+        listener(run.pid)
+        os.killpg(run.pid, signal.SIGHUP)
+        self.assertEqual([line(run.process.stdout), line(run.process.stdout)], [b"signal 1\n"] * 2)
+        os.killpg(run.pid, LAST)
+        self.assertEqual(run.end()[1], b"signal 64\n" * 2)
 
 
 class OnTerminal(UnderRun):
@@ -144,8 +197,7 @@ class OnTerminal(UnderRun):
         terminal.write(self.line(self.options.probe, "signals", *(str(int(number)) for number in without)) + "\n")
         terminal.expect("ready")
         tool = wait_until(lambda: children(terminal.pid), "the tool starts")[-1]
-        wait_until(lambda: any(field(int(number), "Name") == "lg-listener" for number in os.listdir("/proc") if number.isdigit()
-                         and field(int(number), "PPid") == str(tool)), "the listener starts")
+        listener(tool)
         return tool, children(tool)[0]
 
     def end(self, terminal, tool):
@@ -225,6 +277,51 @@ class OnTerminal(UnderRun):
             terminal.expect("Stopped")
             terminal.write("fg\n")
             terminal.expect("\r\nwent on")
+
+    def test_program_that_leaves_the_group(self):
+        """timeout makes a group of its own, unless it leads one; the terminal is that group's."""
+        with self.shell() as terminal:
+            terminal.write(self.line("timeout", "600", "sh", "-c", "read x; echo got $x; exec sleep 3600") + "\n")
+            terminal.write("some words\n")
+            terminal.expect("got some words")
+            terminal.write("\x03")
+            terminal.expect("$ ")
+            terminal.write("echo status $?\n")
+            terminal.expect("status 130")
+
+    def test_group_of_the_terminal(self):
+        """The shell has its terminal back after a stop and after the end."""
+        with self.shell() as terminal:
+            tool, program = self.begin(terminal, *STOPS)
+            self.assertEqual(os.tcgetpgrp(terminal.file), program)
+            terminal.write("\x1a")
+            terminal.expect("Stopped")
+            wait_until(lambda: os.tcgetpgrp(terminal.file) == terminal.pid, "the shell has the terminal")
+            terminal.write("fg\n")
+            terminal.expect("signal 18\r\n")
+            wait_until(lambda: os.tcgetpgrp(terminal.file) == program, "the program has the terminal")
+            self.assertEqual(self.end(terminal, tool), [])
+            wait_until(lambda: os.tcgetpgrp(terminal.file) == terminal.pid, "the shell has the terminal")
+
+    def test_stop_that_no_shell_sees(self):
+        """Where the tool leads the session, Ctrl-Z stops nothing for ever."""
+        with Terminal([*self.under("--quiet"), self.options.probe, "signals", *(str(int(number)) for number in STOPS)]) as terminal:
+            terminal.expect("ready")
+            for _ in range(3):
+                terminal.write("\x1a")
+                terminal.expect("signal 18\r\n")
+            terminal.write("\x03")
+            terminal.expect("signal 2\r\n")
+            os.kill(terminal.pid, LAST)
+            self.assertEqual(terminal.end(), 0)
+
+    def test_pager(self):
+        """In a pipe of commands all are in one group, and the last one reads the terminal."""
+        with self.shell() as terminal:
+            terminal.write(self.line("sh", "-c", "echo words") + " | sh -c 'cat; read x </dev/tty; echo got $x'\n")
+            terminal.expect("words\r\n")
+            terminal.write("an answer\n")
+            terminal.expect("got an answer")
 
     def test_pipe_of_commands(self):
         """One group, and one Ctrl-C ends it all."""

@@ -40,36 +40,40 @@ static bool this_boot(const lg_run_info *info)
     return strcmp(text, info->boot_id) == 0;
 }
 
-static void consider_run_file(const char *state_directory, const char *name, int32_t pid, struct lg__witnessed_run *found)
+/* The newest run file whose name is below `limit` (empty: any); false: there is none. */
+static bool next_name(DIR *stream, const char *limit, char ret_name[LG__RUN_NAME_BYTES])
 {
-    char path[4096 + 96], *end;
-    lg_reader *reader;
-    lg_run_info info;
-    size_t size = strlen(name);
-    uint64_t ordinal = strtoull(name, &end, 10);
-    if (size >= LG__RUN_NAME_BYTES || size < 6 || strcmp(name + size - 6, ".lgrun") != 0 || end == name || *end != '-')
-        return;
-    int length = snprintf(path, sizeof path, "%s/runs/%s", state_directory, name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return;
-    lg_status status = lg_reader_open(path, &reader);
-    if (status == LG_OK) {
-        status = lg_reader_run(reader, &info);
-        lg_reader_close(reader);
+    *ret_name = 0;
+    rewinddir(stream);
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        const char *name = entry->d_name;
+        size_t size = strlen(name);
+        if (size < LG__RUN_NAME_BYTES && size > 6 && strcmp(name + size - 6, ".lgrun") == 0 && (!*limit || strcmp(name, limit) < 0) &&
+            strcmp(name, ret_name) > 0)
+            memcpy(ret_name, name, size + 1);
     }
-    if (ordinal > found->newest) {
-        found->newest = ordinal;
-        found->why = status;
-    }
-    if (status == LG_OK && info.pid == pid && this_boot(&info) && (!found->name[0] || info.ordinal > found->info.ordinal)) {
-        memcpy(found->name, name, size + 1);
-        found->info = info;
-    }
+    return *ret_name;
 }
 
+static lg_status read_run(const char *state_directory, const char *name, lg_run_info *ret_info)
+{
+    char path[4096 + 96];
+    lg_reader *reader;
+    int length = snprintf(path, sizeof path, "%s/runs/%s", state_directory, name);
+    lg_status status = length < (int)sizeof path ? lg_reader_open(path, &reader) : LG_ERR_NOT_FOUND;
+    if (status == LG_OK) {
+        status = lg_reader_run(reader, ret_info);
+        lg_reader_close(reader);
+    }
+    return status;
+}
+
+/* The newest file comes first: it is the run of the process nearly always. */
 lg_status lg__witnessed_run_find(int runs, const char *state_directory, int32_t pid, struct lg__witnessed_run *ret_found)
 {
-    memset(ret_found, 0, sizeof *ret_found);
+    struct lg__witnessed_run *found = ret_found;
+    lg_status first = LG_ERR_NOT_FOUND, status;
+    char limit[LG__RUN_NAME_BYTES] = "";
     int copy = openat(runs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = copy < 0 ? NULL : fdopendir(copy);
     if (!stream) {
@@ -79,10 +83,14 @@ lg_status lg__witnessed_run_find(int runs, const char *state_directory, int32_t 
         errno = error;
         return lg__foreign_file_status(error);
     }
-    for (struct dirent *entry; (entry = readdir(stream));)
-        consider_run_file(state_directory, entry->d_name, pid, ret_found);
+    while (next_name(stream, limit, found->name)) {
+        status = read_run(state_directory, found->name, &found->info);
+        if (status == LG_OK && found->info.pid == pid && this_boot(&found->info))
+            break;
+        if (!*limit && status != LG_OK)
+            first = status;
+        memcpy(limit, found->name, sizeof limit);
+    }
     closedir(stream);
-    if (ret_found->name[0])
-        return LG_OK;
-    return ret_found->why != LG_OK ? ret_found->why : LG_ERR_NOT_FOUND;
+    return found->name[0] ? LG_OK : first;
 }

@@ -8,8 +8,6 @@
 struct lg__witnessed_run {
     char name[LG__RUN_NAME_BYTES]; /* of the file in the folder */
     lg_run_info info;
-    uint64_t newest; /* number of the newest file */
-    lg_status why;   /* why that one cannot be read; LG_OK: it can */
 };
 
 /* Open the folder of the runs. The statuses are those of lg__foreign_file_status(), and

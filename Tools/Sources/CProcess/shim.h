@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -61,6 +62,7 @@ typedef struct lg_shim_program {
     char **arguments;   /* argv[0] first, NULL at the end, and room for one more in front */
     char **environment;
     char **own_numbers; /* variables of the environment that hold the process's number; NULL ends */
+    int leads;          /* the program gets a process group of its own: lg_shim_leads() */
 } lg_shim_program;
 
 /* End with the parent, as a program ends by the SIGKILL that its number gets. false: the parent has
@@ -72,11 +74,44 @@ static inline int lg_shim_end_with(pid_t parent)
     return now == parent || now == 0;
 }
 
+/* Whether the program is to lead a process group, as this process does: programs such as timeout
+ * and setsid do something else in the group of another one. Where a stream leads to another program
+ * and there is a terminal, that program may be in the group of this process, and needs the terminal
+ * with it: `launchguard run A | less`. */
+static inline int lg_shim_leads(void)
+{
+    struct stat stream;
+    if (getpgrp() != getpid())
+        return 0;
+    const int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0)
+        return 1;
+    close(terminal);
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fstat(file, &stream) == 0 && (S_ISFIFO(stream.st_mode) || S_ISSOCK(stream.st_mode)))
+            return 0;
+    return 1;
+}
+
+/* Give the terminal to a process group if another one has it. SIGTTOU is blocked. Returns whether
+ * the terminal was there to give. */
+static inline int lg_shim_move_terminal(pid_t from, pid_t to)
+{
+    const int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0)
+        return 0;
+    const int moved = tcgetpgrp(terminal) == from && tcsetpgrp(terminal, to) == 0;
+    close(terminal);
+    return moved;
+}
+
 /* The work of the new process until it executes the program. */
 static inline void lg_shim_become(const lg_shim_program *program, const lg_shim_signals *given, pid_t parent)
 {
     if (!lg_shim_end_with(parent))
         _exit(127);
+    if (program->leads && setpgid(0, 0) == 0)
+        lg_shim_move_terminal(getpgid(parent), getpid());
     for (char **variable = program->own_numbers; *variable; variable++)
         lg_shim_put_number(*variable, getpid());
     if (given->ignores_children)
@@ -191,6 +226,20 @@ static inline int lg_shim_accepts(const char *host, unsigned port)
     return accepts;
 }
 
+/* Whether a signal waits to be taken. */
+static inline int lg_shim_waits(int number)
+{
+    sigset_t waiting;
+    return sigpending(&waiting) == 0 && sigismember(&waiting, number) == 1;
+}
+
+/* Whether no shell would make this process go on: its parent is not of its session. */
+static inline int lg_shim_is_orphaned(void)
+{
+    const pid_t parent = getppid(); /* 0: in another pid namespace */
+    return parent == 0 || getsid(parent) != getsid(0);
+}
+
 /* Send a signal on, with its value where it has one. */
 static inline void lg_shim_pass_on(pid_t process, siginfo_t *info)
 {
@@ -257,22 +306,26 @@ static inline int lg_shim_as_stop(int number)
 
 #define LG_SHIM_KEPT_FILE 3
 
-/* Close all files but one (-1: none), which is LG_SHIM_KEPT_FILE then. The standard streams lead to
- * /dev/null. */
-static inline void lg_shim_release_files(int kept)
+/* Close all files but two (-1: none), which are LG_SHIM_KEPT_FILE and the next one then. The
+ * standard streams lead to /dev/null. */
+static inline void lg_shim_release_files(int kept, int also)
 {
-    if (kept >= 0 && kept < LG_SHIM_KEPT_FILE)
-        kept = fcntl(kept, F_DUPFD_CLOEXEC, LG_SHIM_KEPT_FILE);
+    int files[] = { kept, also };
+    const int last = LG_SHIM_KEPT_FILE + 2;
+    for (int i = 0; i < 2; i++)
+        files[i] = files[i] < 0 ? -1 : fcntl(files[i], F_DUPFD_CLOEXEC, last);
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int stream = 0; stream < LG_SHIM_KEPT_FILE && null >= 0; stream++)
         if (stream != null)
             dup2(null, stream);
-    if (kept > LG_SHIM_KEPT_FILE)
-        syscall(SYS_dup3, kept, LG_SHIM_KEPT_FILE, O_CLOEXEC);
-    const int first = kept < 0 ? LG_SHIM_KEPT_FILE : LG_SHIM_KEPT_FILE + 1;
-    if (syscall(SYS_close_range, first, ~0u, 0u) == 0)
+    for (int i = 0; i < 2; i++)
+        if (files[i] >= 0)
+            syscall(SYS_dup3, files[i], LG_SHIM_KEPT_FILE + i, O_CLOEXEC);
+        else
+            close(LG_SHIM_KEPT_FILE + i);
+    if (syscall(SYS_close_range, last, ~0u, 0u) == 0)
         return;
-    for (long file = sysconf(_SC_OPEN_MAX); file-- > first;) /* a kernel before 5.9 */
+    for (long file = sysconf(_SC_OPEN_MAX); file-- > last;) /* a kernel before 5.9 */
         close((int)file);
 }
 
@@ -320,21 +373,26 @@ static inline uint64_t lg_shim_taken(uint64_t heard, int number)
     return heard & ~LG_SHIM_BIT(number);
 }
 
+/* Show a process of the tool by its name: `pkill -f "launchguard run"` means the parent alone. */
+static inline void lg_shim_as_own(const char *name)
+{
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+    memset(program_invocation_name, '-', strlen(program_invocation_name));
+}
+
 /* The listener: a process of the same group that reports signals to the whole group.
  *
  * The kernel goes through a group from its newest member to its oldest. So a signal that was sent
  * to the group waits in the listener before this process sees its own, and the program, which is
  * older than the listener, has it too. */
-static inline void lg_shim_listen(int given_channel, pid_t parent)
+static inline void lg_shim_listen(int given_channel, int notices, pid_t parent)
 {
     const int channel = LG_SHIM_KEPT_FILE;
     const struct timespec now = { 0, 0 };
     sigset_t all;
     char question;
-    prctl(PR_SET_NAME, "lg-listener", 0, 0, 0);
-    /* `pkill -f "launchguard run"` means the parent alone. */
-    memset(program_invocation_name, '-', strlen(program_invocation_name));
-    lg_shim_release_files(given_channel);
+    lg_shim_as_own("lg-listener");
+    lg_shim_release_files(given_channel, notices);
     if (!lg_shim_end_with(parent))
         _exit(0);
     sigfillset(&all);
@@ -348,16 +406,53 @@ static inline void lg_shim_listen(int given_channel, pid_t parent)
     _exit(0);
 }
 
-/* Start the listener. Returns the channel to it, or -1. */
-static inline int lg_shim_start_listener(void)
+/* The guard of a program that leads a group of its own: a SIGSTOP or SIGKILL to the group of the
+ * tool, which the tool cannot see, is seen in its listener by the guard, the listener's parent, and
+ * is done to the group of the program. The guard is in neither group. */
+static inline void lg_shim_guard(int channel, int notices, pid_t parent, pid_t group)
+{
+    const struct timespec most = { 1, 0 };
+    sigset_t end;
+    siginfo_t seen;
+    setpgid(0, 0);
+    const pid_t guard = getpid(), listener = fork();
+    if (listener == 0) {
+        setpgid(0, parent);
+        lg_shim_listen(channel, notices, guard);
+    }
+    lg_shim_as_own("lg-guard");
+    lg_shim_release_files(-1, -1);
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+    while (listener > 0 && waitid(P_PID, (id_t)listener, &seen, WEXITED | WSTOPPED) == 0) {
+        if (seen.si_code == CLD_STOPPED)
+            kill(-group, SIGSTOP);
+        /* Somebody may have ended the listener alone. */
+        if (seen.si_code == CLD_KILLED && getppid() == parent)
+            sigtimedwait(&end, NULL, &most);
+        if (seen.si_code == CLD_KILLED && getppid() != parent)
+            kill(-group, SIGKILL);
+    }
+    _exit(0);
+}
+
+/* Start the listener; under a guard where the program leads a group: its number, else 0. Returns
+ * the channel to the listener, or -1. The listener keeps `notices` open (-1: there are none): the
+ * last close of an inotify waits some milliseconds for the kernel, which this process does not. */
+static inline int lg_shim_start_listener(pid_t group, int notices)
 {
     int ends[2];
     const pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
     const pid_t process = fork();
+    if (process == 0 && group) {
+        close(ends[0]);
+        lg_shim_guard(ends[1], notices, parent, group);
+    }
     if (process == 0)
-        lg_shim_listen(ends[1], parent);
+        lg_shim_listen(ends[1], notices, parent);
     close(ends[1]);
     if (process > 0)
         return ends[0];

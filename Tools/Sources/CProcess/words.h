@@ -65,8 +65,7 @@ static inline void lg_shim_words_serve(lg_shim_words *words, int pipe, uint32_t 
     struct signalfd_siginfo question;
     sigset_t questions;
     int is_asked = 0;
-    prctl(PR_SET_NAME, "lg-stderr", 0, 0, 0);
-    memset(program_invocation_name, '-', strlen(program_invocation_name));
+    lg_shim_as_own("lg-stderr");
     /* standard input is the question, standard output the place where the bytes go */
     sigemptyset(&questions);
     sigaddset(&questions, LG_SHIM_WORDS_QUESTION);

@@ -30,6 +30,9 @@ final class DescendantWatch {
     /// Run files that do not show their process yet.
     private var unread: [String: (tries: Int, due: Double)] = [:]
 
+    /// A descriptor that is closed quickly where another process has it too.
+    var notices: Int32 { events.notices }
+
     /// Nil: the kernel does not report how a process ended, or no descriptor is free.
     init?(_ program: pid_t, _ witness: RunWitness) {
         guard lg_shim_tells_ends() != 0 else { return nil }
@@ -39,7 +42,6 @@ final class DescendantWatch {
         self.witness = witness
         let files = sysconf(Int32(_SC_OPEN_MAX))
         limit = files < 0 ? Self.most : min(Self.most, files / 2)
-        look()
     }
 
     /// Until a signal waits to be taken, or for some milliseconds at most.
@@ -100,8 +102,8 @@ final class DescendantWatch {
     // MARK: Run files
 
     /// Begins to watch the folders that are not watched yet, and looks at what is there. No file is
-    /// missed: a folder is watched before it is listed.
-    private func look() {
+    /// missed: a folder is watched before it is listed. The first look is the caller's.
+    func look() {
         if let root = witness.root { watchNearest(root) }
         for directory in witness.directories {
             let runs = directory + "/runs"

@@ -5,10 +5,13 @@ import LaunchGuardPlatform
 /// The parent of the program. To the outside it acts as the program: it passes signals on, stops
 /// and goes on with the program, and ends as the program ends.
 ///
-/// Both are in one process group, the one that the shell made. A signal that the terminal or a
-/// shell sends to the group has reached the program already, and is not passed on.
+/// The program leads a group of its own where this process leads one, and has the terminal as long
+/// as this process would have it. What the group of this process gets, the group of the program
+/// gets. Elsewhere both are in one group, and a signal to that group has reached the program
+/// already.
 struct ProgramParent {
     let process: pid_t
+    private let leads: Bool
     let witness: RunWitness
     private let words: KeptWords?
     /// The channel to the listener of the group; -1: there is none.
@@ -19,12 +22,14 @@ struct ProgramParent {
     /// Signals that the group got and this process has still to take, signal 1 in bit 0.
     private var heard: UInt64 = 0
 
-    init(_ process: pid_t, _ witness: RunWitness, _ words: KeptWords?, hasRecords: Bool) {
-        self.process = process
+    init(_ program: StartedProgram, _ witness: RunWitness, _ words: KeptWords?, hasRecords: Bool) {
+        process = program.process
+        leads = program.leads
         self.witness = witness
         self.words = words
-        listener = lg_shim_start_listener()
         descendants = hasRecords ? DescendantWatch(process, witness) : nil
+        listener = lg_shim_start_listener(leads ? process : 0, descendants?.notices ?? -1)
+        descendants?.look()
     }
 
     /// Nobody listens to the group any more.
@@ -43,6 +48,7 @@ struct ProgramParent {
             if number == SIGCHLD, isOfSystem {
                 var stop: Int32 = 0
                 if let status = reap(watch, &stop) {
+                    if leads { _ = lg_shim_move_terminal(process, getpgrp()) }
                     descendants?.finish()
                     return status
                 }
@@ -50,10 +56,15 @@ struct ProgramParent {
                 continue
             }
             watch?.heard(number, isOfSystem: isOfSystem)
-            let wasForGroup = wasForGroup(number)
             // A stop of the terminal is one of its group. The listener may have been asked too
             // late: the group may go on already.
-            if !wasForGroup, !(isOfSystem && Self.stops.contains(number)) { unsafe lg_shim_pass_on(process, &signal) }
+            let wasForGroup = wasForGroup(number) || isOfSystem && Self.stops.contains(number)
+            if leads, number == SIGCONT { _ = lg_shim_move_terminal(getpgrp(), process) }
+            if !wasForGroup {
+                unsafe lg_shim_pass_on(process, &signal)
+            } else if leads {
+                kill(-process, number)
+            }
         }
     }
 
@@ -98,15 +109,26 @@ struct ProgramParent {
         return result
     }
 
-    /// A shell waits for this process and has to see it stop. Without a terminal no shell does, and
-    /// nobody would make it go on.
+    /// A shell waits for this process and has to see it stop. Where no shell does, nobody would
+    /// make it go on.
     private func stopAsProgram(by signal: Int32) {
         guard signal != 0 else { return }
+        if leads, Self.stops.contains(signal) {
+            // The shell gave the terminal after the program had started.
+            if signal != SIGTSTP, lg_shim_move_terminal(getpgrp(), process) != 0 { return resume() }
+            // The kernel stops no group by the terminal that nobody would make go on.
+            if signal == SIGTSTP, lg_shim_is_orphaned() != 0 { return resume() }
+        }
         let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        // A SIGCONT that waits undoes the stop, and is passed on next.
         guard terminal >= 0 else { return }
         close(terminal)
+        guard lg_shim_waits(SIGCONT) == 0 else { return }
+        if leads { _ = lg_shim_move_terminal(process, getpgrp()) }
         lg_shim_take_default(lg_shim_as_stop(signal))
     }
+
+    private func resume() { kill(-process, SIGCONT) }
 
     /// Ends this process as the program ended.
     static func end(as waitStatus: Int32) -> Never {

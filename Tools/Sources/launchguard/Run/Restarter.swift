@@ -47,9 +47,9 @@ struct Restarter {
         var ours = environment
         ours.set("LAUNCHGUARD_LAUNCH", options.plan(isFirst: isFirst, isQuiet: messages.isQuiet, preload: Output.variable("LD_PRELOAD")))
         let words = keepsWords ? KeptWords() : nil
-        let process = try program.program(ours, words)
-        var parent = ProgramParent(process, witness, words, hasRecords: true)
-        let watch = LaunchWatch(process, options, witness, say: say) { program.command($0, ProgramEnvironment()) }
+        let started = try program.program(ours, words)
+        var parent = ProgramParent(started, witness, words, hasRecords: true)
+        let watch = LaunchWatch(started.process, options, witness, say: say) { program.command($0, ProgramEnvironment()) }
         let status = parent.waitForEnd(watch)
         watch.close()
         parent.release()

@@ -129,12 +129,12 @@ struct RunCommand: ParsableCommand {
             ).run()
         }
         let words = isRecorded && keepsWords ? KeptWords() : nil
-        let process = try program.program(environment, words)
+        let started = try program.program(environment, words)
         // The program could not close a descriptor that stays open here, and nobody could unmount
         // a file system that this process stays on.
-        lg_shim_release_files(isRecorded ? -1 : messages.descriptor)
+        lg_shim_release_files(isRecorded ? -1 : messages.descriptor, -1)
         _ = unsafe chdir("/")
-        var parent = ProgramParent(process, witness, words, hasRecords: !isWitnessOnly)
+        var parent = ProgramParent(started, witness, words, hasRecords: !isWitnessOnly)
         let status = parent.waitForEnd()
         if !isRecorded, status & 0x7F != 0 {
             messages.say("\(file.path): it died of \(RunSignal(status & 0x7F).name)", descriptor: LG_SHIM_KEPT_FILE)
