@@ -115,10 +115,13 @@ public struct LedgerRung: Codable, Hashable, Sendable {
     public var needsRestart: Bool
     /// When the last attempt began; nil: never.
     public var lastSeries: Timestamp?
+    /// What became of it since the last good launch with every task: "did-not-help" after a
+    /// success, "refused" or "failed"; nil: not tried.
+    public var fate: String?
 
     public init(
         name: String, impact: UInt32, attempts: UInt32, timeoutMilliseconds: UInt32? = nil, isBuiltIn: Bool = false,
-        isDestructive: Bool = false, needsConsent: Bool = false, needsRestart: Bool = false, lastSeries: Timestamp? = nil
+        isDestructive: Bool = false, needsConsent: Bool = false, needsRestart: Bool = false, lastSeries: Timestamp? = nil, fate: String? = nil
     ) {
         self.name = name
         self.impact = impact
@@ -129,6 +132,7 @@ public struct LedgerRung: Codable, Hashable, Sendable {
         self.needsConsent = needsConsent
         self.needsRestart = needsRestart
         self.lastSeries = lastSeries
+        self.fate = fate
     }
 
     /// Until when no new series begins, for a rung that was tried and is destructive.

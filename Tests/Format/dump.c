@@ -302,7 +302,7 @@ static void dump_ladder(uint32_t index)
     for (uint32_t i = 0; lg_reader_ledger_rung(reader, index, i, &rung) == LG_OK; i++) {
         printf(i ? ",{" : "{");
         TEXT(rung, name), UNSIGNED(rung, impact), UNSIGNED(rung, attempts), UNSIGNED(rung, timeout_ms), UNSIGNED(rung, flags);
-        UNSIGNED(rung, series_wall_ns);
+        UNSIGNED(rung, series_wall_ns), UNSIGNED(rung, fate);
         printf("\"built_in\":%u}", rung.built_in);
     }
     printf("],\"suspects\":[");

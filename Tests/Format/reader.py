@@ -87,7 +87,7 @@ def read_book_context(block):
 
 
 def read_rung(block):
-    rung = RUNG.pick(block, "name series_wall_ns impact attempts timeout_ms flags")
+    rung = RUNG.pick(block, "name series_wall_ns impact attempts timeout_ms flags fate")
     return rung | {"flags": rung["flags"] & 0x7fffffff, "built_in": rung["flags"] >> 31}
 
 

@@ -67,6 +67,11 @@ class Restart(UnderRun):
         self.assertEqual(output, b"run\n" * 3)
         self.assertEqual(self.ledger()["repairs"], 1)
 
+    def test_the_ladder_shows_what_became_of_each_repair(self):
+        self.ends(78, self.again("kill -SEGV $$", "--repair", "cannot=exit 3", "--repair", "does=true"))
+        self.assertEqual([(rung["name"], rung.get("fate")) for rung in self.ledger()["ladder"]],
+                         [("leave out the suspect task", None), ("cannot", "failed"), ("does", "did-not-help")])
+
     def test_a_repair_that_hangs(self):
         _, words = self.ends(78, self.again("exit 3", "--repair-time", "0.3", "--repair", "slow=sleep 1000 & sleep 1000"))
         self.assertIn(b"launchguard: repair slow: it did not end within 300 ms and was killed\n", words)

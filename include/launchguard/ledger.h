@@ -35,6 +35,10 @@ typedef struct lg_ledger_rung {
     uint32_t flags;           /**< LG_REPAIR_* */
     uint32_t built_in;        /**< 1: it leaves out the suspect task */
     uint64_t series_wall_ns;  /**< begin of the last series of attempts; 0: never */
+    /** since the last good launch with every task: 0 not tried, 1 a repair succeeded and did not
+     *  help, 2 refused, 3 no attempt succeeded */
+    uint32_t fate;
+    uint32_t reserved;
 } lg_ledger_rung;
 
 /** Ledger: a task in which crashes happened. */

@@ -136,7 +136,7 @@ bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__mome
 {
     const uint32_t count = context->rung_count;
     if (context->rung < count && context->attempts >= context->rungs[context->rung].attempts)
-        context->rungs[context->rung].fate = LG__RUNG_TRIED;
+        context->rungs[context->rung].fate = LG__RUNG_FAILED;
     /* What helped once is passed over where trouble comes back soon, and tried after the rest. */
     uint32_t chosen = first(context, context->rung, count, now);
     if (chosen == count) {

@@ -126,6 +126,7 @@ lg_status lg_reader_ledger_rung(lg_reader *reader, uint32_t context, uint32_t in
     rung.flags = stored->flags & ~LG__RUNG_BUILT_IN;
     rung.built_in = (stored->flags & LG__RUNG_BUILT_IN) != 0;
     rung.series_wall_ns = stored->series_wall_ns;
+    rung.fate = stored->fate;
     *ret_rung = rung;
     return LG_OK;
 }

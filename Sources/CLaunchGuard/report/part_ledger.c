@@ -35,6 +35,9 @@ RUNG_FLAG(is_destructive, LG_REPAIR_DESTRUCTIVE)
 RUNG_FLAG(needs_consent, LG_REPAIR_CONSENT)
 RUNG_FLAG(needs_restart, LG_REPAIR_NEEDS_RESTART)
 
+static const char *const fates[] = { [1] = "did-not-help", "refused", "failed" };
+const struct lg__names lg__names_fate = { "ledger-rung-fate", LG__SENTENCE("What became of a rung."), fates, sizeof fates / sizeof fates[0], "did-not-help" };
+
 static const struct lg__field rung_fields[] = {
     FIELD(TEXT, "name", name, "", "Its name."),
     FIELD(NUMBER, "impact", impact, "", "The disruption that the repair causes, 0 to 100."),
@@ -45,6 +48,7 @@ static const struct lg__field rung_fields[] = {
     VALUE("needsConsent", needs_consent, "boolean", "", "Whether it waits for consent."),
     VALUE("needsRestart", needs_restart, "boolean", "", "Whether the program has to be started again after it."),
     FIELD(TIME_IF, "lastSeries", series_wall_ns, "", "When the last attempt began; left out: never."),
+    NAMED_IF("fate", fate, &lg__names_fate, "What became of it since the last good launch with every task; left out: not tried."),
     LAST,
 };
 const struct lg__shape lg__shape_rung = { "ledger-rung", LG__SENTENCE("One rung of a ladder."), rung_fields };

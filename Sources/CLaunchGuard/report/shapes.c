@@ -35,7 +35,7 @@ const struct lg__shape *const lg__shapes_lines[] = { LINES(ROW) NULL };
 
 #define NAMES(X)                                                                                                                      \
     X(end) X(evidence) X(announcement) X(phase) X(finish) X(stage) X(source) X(method) X(how) X(note_kind) X(kind) X(guard_class)        \
-    X(guard_action) X(event) X(level) X(change)
+    X(guard_action) X(event) X(fate) X(level) X(change)
 
 #ifdef LG_REPORT_TABLE
 #define TOOL_NAMES(X)                                                                                                                 \

@@ -130,7 +130,12 @@ static_assert(sizeof(struct lg__found_machine) == 184, "FORMAT.md, ledger");
 
 /* What became of a rung since the last good launch that was whole: not a safe one, and with every
  * task. A refusal counts until the next safe launch. */
-enum lg__rung_fate { LG__RUNG_UNTRIED = 0, LG__RUNG_TRIED = 1, LG__RUNG_REFUSED = 2 };
+enum lg__rung_fate {
+    LG__RUNG_UNTRIED = 0,
+    LG__RUNG_TRIED = 1, /* a repair succeeded, and did not help */
+    LG__RUNG_REFUSED = 2,
+    LG__RUNG_FAILED = 3 /* no attempt succeeded */
+};
 
 #define LG__RUNGS 17 /* the built-in one and LG_REPAIRS_MAX of the program */
 #define LG__SUSPECTS 8

@@ -196,7 +196,7 @@ extension LedgerRung {
         if isDestructive { words.append("destructive") }
         if needsConsent { words.append("by consent") }
         if needsRestart { words.append("needs a restart") }
-        if lastSeries == nil { words.append("never tried") }
+        if let fate { words.append(fate == "did-not-help" ? "done, and did not help" : fate) } else if lastSeries == nil { words.append("never tried") }
         return words.joined(separator: ", ")
     }
 }

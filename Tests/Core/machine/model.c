@@ -59,6 +59,7 @@ static void climb_after(struct model *m, bool refused)
 {
     if (m->rung < m->rung_count) {
         m->rungs[m->rung].tried = !refused;
+        m->rungs[m->rung].failed = false;
         m->rungs[m->rung].refused = refused;
     }
     next_rung(m);
@@ -108,7 +109,7 @@ static bool look_for_a_rung(struct model *m, struct model_time now)
 {
     uint32_t found = m->rung_count;
     if (m->rung < m->rung_count && m->attempts >= m->rungs[m->rung].attempts) {
-        m->rungs[m->rung].tried = true;
+        m->rungs[m->rung].tried = m->rungs[m->rung].failed = true;
         m->rungs[m->rung].refused = false;
     }
     for (uint32_t step = 0; step < m->rung_count && found == m->rung_count; step++) {
@@ -152,7 +153,7 @@ static void forget_streak(struct model *m)
 static void offer_all(struct model *m)
 {
     for (uint32_t i = 0; i < m->rung_count; i++)
-        m->rungs[i].tried = m->rungs[i].refused = false;
+        m->rungs[i].tried = m->rungs[i].failed = m->rungs[i].refused = false;
 }
 
 static bool is_partial(const struct model *m)
@@ -174,7 +175,7 @@ static void clear(struct model *m)
     struct model_rung *rung = m->mode == PROBATION && m->rung < m->rung_count ? &m->rungs[m->rung] : NULL;
     if (rung && ((rung->built_in && is_partial(m)) || m->unsteady > 0)) {
         rung->tried = true;
-        rung->refused = false;
+        rung->failed = rung->refused = false;
         return;
     }
     if (m->unsteady == 0)
@@ -464,11 +465,12 @@ static void take_over(struct model *m, const struct model_launch *launch)
     for (uint32_t i = 0; i < launch->rung_count; i++) {
         m->rungs[i] = launch->rungs[i];
         m->rungs[i].series = 0;
-        m->rungs[i].tried = m->rungs[i].refused = false;
+        m->rungs[i].tried = m->rungs[i].failed = m->rungs[i].refused = false;
         for (uint32_t j = m->rung_count; j-- > 0;)
             if (strcmp(old[j].name, launch->rungs[i].name) == 0) {
                 m->rungs[i].series = old[j].series;
                 m->rungs[i].tried = old[j].tried;
+                m->rungs[i].failed = old[j].failed;
                 m->rungs[i].refused = old[j].refused;
             }
     }

@@ -35,7 +35,7 @@ struct model_rung {
     bool built_in, destructive, restart, consent;
     uint32_t impact, attempts, timeout;
     uint64_t series; /* wall clock of the last attempt; 0: never */
-    bool tried, refused;
+    bool tried, failed, refused; /* failed: tried without a success */
 };
 
 struct model_policy {

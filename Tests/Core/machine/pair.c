@@ -126,7 +126,7 @@ static bool same_lists(const struct lg__ledger_context *r, const struct model *m
     for (uint32_t i = 0; same && i < m->rung_count; i++) {
         SAME("name of a rung", strcmp(r->rungs[i].name, m->rungs[i].name) != 0, 0);
         SAME("series", r->rungs[i].series_wall_ns, m->rungs[i].series);
-        SAME("fate", r->rungs[i].fate, m->rungs[i].tried ? LG__RUNG_TRIED : m->rungs[i].refused ? LG__RUNG_REFUSED : LG__RUNG_UNTRIED);
+        SAME("fate", r->rungs[i].fate, m->rungs[i].failed ? LG__RUNG_FAILED : m->rungs[i].tried ? LG__RUNG_TRIED : m->rungs[i].refused ? LG__RUNG_REFUSED : LG__RUNG_UNTRIED);
         SAME("impact", r->rungs[i].impact, m->rungs[i].impact);
         SAME("attempts allowed", r->rungs[i].attempts, m->rungs[i].attempts);
         SAME("timeout", r->rungs[i].timeout_ms, m->rungs[i].timeout);
