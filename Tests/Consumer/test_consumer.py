@@ -223,8 +223,8 @@ class Installed(unittest.TestCase):
                          | {name + "@@LAUNCHGUARD_HOOK_0.1" for name in hook})
 
 
-class SwiftPackage(unittest.TestCase):
-    """A package in the Swift 5 mode that switches no trait on, and takes a warning for an error."""
+class Resolved(unittest.TestCase):
+    """What SwiftPM fetches, for a consumer and for the tools."""
 
     @classmethod
     def setUpClass(cls):
@@ -259,6 +259,16 @@ class SwiftPackage(unittest.TestCase):
             shutil.copytree(ROOT, checkout, ignore=shutil.ignore_patterns(".build*", "build", ".git", "Golden"))
             swift("package", checkout / "Tools", scratch, "show-dependencies")
             self.assertEqual({entry.name for entry in (scratch / "checkouts").iterdir()}, {"GRDB.swift", "swift-argument-parser"})
+
+
+class SwiftPackage(unittest.TestCase):
+    """A package in the Swift 5 mode that switches no trait on, and takes a warning for an error."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("swift"):
+            raise unittest.SkipTest("no swift in PATH: the Swift package is not tried")
+        cls.consumer = SwiftConsumer("swiftpm", "Tools/Examples/minimal-swift")
 
     def test_a_trait_that_is_off_is_named(self):
         with self.assertRaises(AssertionError) as failure:
