@@ -17,7 +17,8 @@
 static int (*libc_prctl)(int, ...);
 static long (*libc_syscall)(long, ...);
 
-/* Look the functions up at start: dlsym() is not for a signal handler. */
+/* Look the functions up at start: dlsym() is not for a signal handler. A constructor of another
+ * library may need one before. */
 __attribute__((constructor)) static void find(void)
 {
     void *found = dlsym(RTLD_NEXT, "prctl");
@@ -51,6 +52,8 @@ static long take_back_if_refused(long result)
 LG__EXPORT int prctl(int option, ...)
 {
     REST(rest, option, unsigned long);
+    if (!libc_prctl)
+        find();
     if (!libc_prctl) {
         errno = ENOSYS;
         return -1;
@@ -64,6 +67,8 @@ LG__EXPORT int prctl(int option, ...)
 LG__EXPORT long syscall(long number, ...)
 {
     REST(rest, number, long);
+    if (!libc_syscall)
+        find();
     if (!libc_syscall) {
         errno = ENOSYS;
         return -1;
