@@ -62,22 +62,50 @@ os.wait()
 signal.signal(signal.SIGFPE, signal.SIG_DFL)
 os.execv(facts[0], facts)"""], short=True),
     Row("signals that are ignored from the start", "trap '' SEGV FPE ABRT BUS ILL TRAP SYS; exec under sh -c '$FACTS signals; $PROGRAM signals; kill -SEGV $$; echo alive'", is_outer=True, short=True),
+    Row("a healthy start with little", "mkdir gone; cd gone; rmdir ../gone; exec env -i $(command -v under) \"$PROGRAM\" environment", is_outer=True, short=True),
+    Row("limits: size of files", "ulimit -f 0; under sh -c 'echo a; echo b | cat; (exit 3); echo $?; true; ulimit -f'; echo $?; under sh -c 'echo x >file; echo $?'; echo $?", is_outer=True, short=True),
+    Row("limits: open files", "for n in 3 4 5 8 16; do (ulimit -n $n; under sh -c 'echo a; (exit 3); echo $?'; echo $?); done", is_outer=True),
+    Row("limits: address space", "ulimit -v 400000; under perl -e 'my $x = \"a\" x 1e8; print length $x, \"\\n\"; system(\"true\"); print $?, \"\\n\"; $x = \"a\" x 1e9'; echo $?; under python3 -c '"
+        "import threading\nt = [threading.Thread(target=print, args=(i,)) for i in range(3)]\nfor x in t: x.start(); x.join()'; echo $?", is_outer=True, needs="perl python3"),
+    Row("signals from the start", ["python3", "-c", """
+import os, signal
+for number in signal.SIGCHLD, signal.SIGTSTP, signal.SIGTTOU, signal.SIGPIPE: signal.signal(number, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+os.execvp("under", ["under", "sh", "-c", "$FACTS signals; (exit 3); echo $?; exit 4"])"""], is_outer=True, short=True),
+    Row("signals from outside", ["bash", "-c", r"""
+        signals='HUP INT QUIT USR1 USR2 TERM CONT WINCH URG IO ALRM SEGV FPE NUM40'
+        under perl -e '$| = 1; for my $n (split " ", $ARGV[0]) { $SIG{$n} = sub { print "$n\n" } } $SIG{CHLD} = sub { exit 3 }; print "ready\n"; select undef, undef, undef, 0.02 while 1' "$signals" >out & tool=$!
+        until grep -q ready out; do sleep 0.02; done 2>/dev/null
+        for n in $signals; do kill -${n#NUM} $tool; until grep -q $n out; do sleep 0.02; done; done
+        kill -CHLD $(pgrep -P $tool perl || echo $tool); wait $tool; echo $?; cat out; rm out"""], is_outer=True, short=True),
+    Row("programs that cannot be started", "for program in /nowhere nothing . ./file ./empty ./odd; do echo 'no text' >file; : >empty; printf '#!/nowhere\n' >odd; chmod +x empty odd; under $program 2>/dev/null; echo $?; done", is_outer=True),
+    Row("a script without a first line", "echo 'echo $0 $#; exit 3' >script; chmod +x script; under ./script a b; echo $?", is_outer=True),
+    Row("a process that lives longer", "under sh -c '(until [ -e go ]; do sleep 0.02; done; echo late; echo late >&2) & echo first'; echo $?; : >go", is_outer=True),
+    Row("much data", "seq 500000 | under cat | cksum; under sh -c 'seq 300000 >&2' 2>&1 | cksum; under seq 1000000 | head -n 1", is_outer=True),
+    Row("strict seccomp", ["python3", "-c", """
+import ctypes, os, sys
+call = ctypes.CDLL(None).syscall
+print("before", flush=True)
+ctypes.CDLL(None).prctl(22, 1, 0, 0, 0)
+os.write(1, b"within\\n")
+call(60, 3)"""]),
+    Row("a program of musl", "printf '#include <stdio.h>\\nint main(void) { puts(\"musl\"); return 3; }\\n' >a.c; musl-gcc -o a a.c && ./a; echo $?; rm a", needs="musl-gcc"),
     Row("env", ["env", "-i", "A=1", "$FACTS", "environment"]),
 
     # ---- shells ----
     Row("bash", ["bash", "-c", SHELL_TEST + "echo ${PIPESTATUS[*]}; cat <<< here; exec 5<> <(echo process)"], short=True, masks=TERMINATED),
-    Row("dash", ["dash", "-c", SHELL_TEST], short=True, masks=TERMINATED),
+    Row("dash", ["dash", "-c", SHELL_TEST], short=True, masks=TERMINATED, deaths=("perhaps dash unknown",)),
     Row("zsh", ["zsh", "-f", "-c", SHELL_TEST], masks=TERMINATED),
     Row("ksh", ["ksh", "-c", SHELL_TEST], masks=((r"_=\*\d+\*", "_="), *TERMINATED)),
     Row("busybox sh", ["busybox", "sh", "-c", SHELL_TEST], masks=TERMINATED),
     Row("fish", ["fish", "--no-config", "-c", "$FACTS | cat; false; echo $status; seq 10 | while read i; echo $i; end | tail -n 1; yes | head -n 1; exit 4"]),
-    Row("bash at a terminal", ["bash", "--norc", "--noediting", "-i"], short=True, steps=jobs()),
+    Row("bash at a terminal", ["bash", "--norc", "--noediting", "-i"], short=True, steps=jobs(), masks=TERMINATED),
     Row("dash at a terminal", ["dash", "-i"], steps=jobs(), masks=TERMINATED),
-    Row("zsh at a terminal", ["zsh", "-f", "+Z", "-i"], steps=jobs(stopped="suspended"), environment={"PROMPT": "$ "}),
-    Row("ksh at a terminal", ["ksh", "-i", "+o", "emacs", "+o", "vi", "+o", "multiline"], steps=jobs("/bin/sleep 1000", prompt=("expect", "$ ", "ksh"))),
+    Row("zsh at a terminal", ["zsh", "-f", "+Z", "-i"], steps=jobs(stopped="suspended"), masks=TERMINATED, environment={"PROMPT": "$ "}),
+    Row("ksh at a terminal", ["ksh", "-i", "+o", "emacs", "+o", "vi", "+o", "multiline"], steps=jobs("/bin/sleep 1000", prompt=("expect", "$ ", "ksh")), masks=TERMINATED),
     Row("busybox sh at a terminal", ["busybox", "sh", "-i"], steps=jobs(), masks=TERMINATED),
-    Row("a job of bash", ["bash", "--norc", "--noediting", "-i"], short=True, is_outer=True, steps=jobs("under sleep 1000")),
-    Row("a job of zsh", ["zsh", "-f", "+Z", "-i"], is_outer=True, steps=jobs("under sleep 1000", stopped="suspended"), environment={"PROMPT": "$ "}),
+    Row("a job of bash", ["bash", "--norc", "--noediting", "-i"], short=True, is_outer=True, steps=jobs("under sleep 1000"), masks=TERMINATED),
+    Row("a job of zsh", ["zsh", "-f", "+Z", "-i"], is_outer=True, steps=jobs("under sleep 1000", stopped="suspended"), masks=TERMINATED, environment={"PROMPT": "$ "}),
     Row("a pipeline of jobs", ["bash", "--norc", "--noediting", "-i"], is_outer=True, steps=(
         PROMPT, ("send", "under sleep 1000 | under cat\n"), ("foreground", "sleep"), ("foreground", "cat"), ("runs", "cat"), ("send", CTRL_Z), ("stops", "sleep"),
         ("stops", "cat"), ("expect", "topped"), PROMPT, ("send", "fg\n"), ("runs", "cat"), ("runs", "sleep"), ("foreground", "cat"), ("send", CTRL_C), PROMPT,
@@ -106,7 +134,7 @@ os.execv(facts[0], facts)"""], short=True),
     Row("xargs", "seq 20 | xargs -n 3 -P 4 echo | sort; printf '%s\\n' a b | xargs -I{} sh -c 'echo {}; exit 1'; echo $?; seq 3 | xargs \"$FACTS\"", short=True),
     Row("find", "mkdir -p a/b; touch a/1 a/b/2; find . -type f -exec echo {} + -exec sh -c 'exit 1' \\; -print; find . -name 2 -execdir pwd \\; ; find /nowhere; echo $?", short=True),
     Row("script", ["script", "-qec", "$FACTS group; tty -s && echo terminal; exit 3", "typescript"], masks=((r'"[^"]*"', '"#"'),)),
-    Row("script at a terminal", ["script", "-qe", "-c", "bash --norc --noediting -i", "/dev/null"], steps=jobs()),
+    Row("script at a terminal", ["script", "-qe", "-c", "bash --norc --noediting -i", "/dev/null"], steps=jobs(), masks=TERMINATED),
     Row("expect", ["expect", "-c", "spawn -noecho $::env(FACTS) group\nexpect eof\nputs [wait]\nspawn -noecho bash --norc --noediting -i\nexpect {\\$ }\nsend \"sleep 1000\\n\"\n"
                    "sleep 0.5\nsend \"\\003\"\nexpect {\\$ }\nsend \"exit 3\\n\"\nexpect eof\nputs [lindex [wait] 3]"], masks=((r"(?m)^\d+ exp\d+", "# exp"),)),
     Row("parallel", ["parallel", "--will-cite", "-k", "-j", "2", "echo {}; exit {}", ":::", "0", "1", "2", "0"], deaths=("perhaps sleep killed SIGKILL",)),
@@ -199,7 +227,7 @@ with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1, -2, -3]))
 print(sorted(int(f) for f in os.listdir("/proc/self/fd") if int(f) < 900))
 sys.exit("over")'''], short=True),
     Row("python3 at a terminal", ["python3", "-q", "-i"], environment={"PYTHON_BASIC_REPL": "1", "PYTHONSTARTUP": ""}, steps=(
-        ("expect", ">>> "), ("send", "import signal\n"), ("expect", ">>> "), ("send", "print('go'); signal.pause()\n"), ("expect", "\r\ngo"), ("send", CTRL_C),
+        ("expect", ">>> "), ("send", "import signal\n"), ("expect", ">>> "), ("send", "print('go'); signal.pause()\n"), ("expect", "\r\ngo"), ("runs", "python3"), ("send", CTRL_C),
         ("expect", "KeyboardInterrupt"), ("expect", ">>> "), ("send", "1/0\n"), ("expect", ">>> "), ("send", "exit(3)\n"))),
     Row("ruby", ["ruby", "-e", '''
         $stdout.sync = true; system(ENV["FACTS"]); trap("USR1") { puts "usr1" }; Process.kill("USR1", $$); sleep 0.1; pid = fork { exit! 5 }; Process.wait(pid); puts $?.exitstatus

@@ -76,7 +76,7 @@ class Table:
         records.chmod(0o1777)
         tool = [self.options.tool, "run", "--directory", str(records), "--quiet", "--"] if is_under else []
         under = place / "bin/under"
-        under.write_text("#!/bin/sh\nexec %s \"$@\"\n" % " ".join("'%s'" % word for word in tool))
+        under.write_text("#!/bin/sh\nexport LAUNCHGUARD_PRELOAD='%s'\nexec %s \"$@\"\n" % (self.options.preload, " ".join("'%s'" % word for word in tool)))
         under.chmod(0o755)
         command = ["sh", "-c", row.command] if isinstance(row.command, str) else [self.programs.get(part[1:], part) for part in row.command]
         return command if row.is_outer else tool + command
@@ -105,9 +105,10 @@ class Table:
         runs = [json.loads(line) for line in done.stdout.splitlines()]
         found = []
         for run in runs:
-            verdict = run.get("verdict", {})
-            if verdict.get("end") not in WELL:
-                found.append(" ".join(filter(None, [run.get("app"), verdict.get("end", str(run)), verdict.get("signal", {}).get("name")])))
+            # the file of a process that was killed while it began has no verdict
+            verdict = run.get("verdict", {"end": "unknown"})
+            if verdict["end"] not in WELL:
+                found.append(" ".join(filter(None, [pathlib.Path(run["path"]).parts[-3], verdict["end"], verdict.get("signal", {}).get("name")])))
         return sorted(found)
 
     def judge(self, row):
