@@ -31,6 +31,7 @@ class Row:
     # The runs that are listed with a bad end: name, end, signal; with "perhaps" where the process
     # may end before it has a run.
     deaths: tuple = ()
+    has_run: bool = True  # not a static program, nor one with more rights: the tool would say so
     masks: tuple = ()  # what may differ, as (expression, replacement)
     is_sorted: bool = False  # lines come in any order
     environment: dict = dataclasses.field(default_factory=dict)

@@ -74,7 +74,7 @@ class Table:
         shutil.rmtree(records, ignore_errors=True)
         records.mkdir(parents=True)
         records.chmod(0o1777)
-        tool = [self.options.tool, "run", "--directory", str(records), "--quiet", "--"] if is_under else []
+        tool = [self.options.tool, "run", "--directory", str(records), *["--quiet"] * (not row.has_run), "--"] if is_under else []
         under = place / "bin/under"
         under.write_text("#!/bin/sh\nexport LAUNCHGUARD_PRELOAD='%s'\nexec %s \"$@\"\n" % (self.options.preload, " ".join("'%s'" % word for word in tool)))
         under.chmod(0o755)
@@ -87,7 +87,7 @@ class Table:
     def live(self, row, is_under, first):
         place = self.folder / str(ROWS.index(row))  # short, as paths of sockets are
         command = self.prepare(row, place, is_under)
-        environment = {"PATH": "%s/bin:%s" % (place, PATH), "HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), "LANG": "C.UTF-8", "TERM": "dumb",
+        environment = {"PATH": "%s/bin:%s" % (place, PATH), "HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), "SHELL": "/bin/sh", "LANG": "C.UTF-8", "TERM": "dumb",
                        **self.programs, **RUST, "PORT": str(self.ports.setdefault(row.name, self.port())), "USER": row.user or "root", "PS1": "$ ",
                        "LAUNCHGUARD_PRELOAD": str(self.options.preload), **row.environment}
         (place / "input").write_text(row.input)
@@ -100,15 +100,19 @@ class Table:
             return {"lost": "the life itself failed: " + done.stderr[-2000:], "output": "", "errors": "", "alive": [], "first": first}
         return {**json.loads(done.stdout), "first": first}
 
-    def deaths(self, row):
+    def deaths(self, row, status):
+        """The bad ends among the runs, and that of the program where no run has it."""
         done = subprocess.run([self.options.tool, "list", "--json", self.records(row)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
         runs = [json.loads(line) for line in done.stdout.splitlines()]
-        found = []
+        found, ends = [], set()
         for run in runs:
             # the file of a process that was killed while it began has no verdict
             verdict = run.get("verdict", {"end": "unknown"})
+            ends.add(-verdict["signal"]["number"] if "signal" in verdict else verdict.get("exitCode", 0))
             if verdict["end"] not in WELL:
                 found.append(" ".join(filter(None, [pathlib.Path(run["path"]).parts[-3], verdict["end"], verdict.get("signal", {}).get("name")])))
+        if row.has_run and not row.is_outer and status not in ends | {0}:
+            found.append("the end of the program, %s, is not recorded" % status)
         return sorted(found)
 
     def judge(self, row):
@@ -128,7 +132,7 @@ class Table:
             return "noisy", [str(error)]
         sure = [death for death in row.deaths if not death.startswith("perhaps ")]
         is_lost = bool(lives[2].get("lost"))  # the rest was killed
-        deaths = sure if is_lost else self.deaths(row)
+        deaths = sure if is_lost else self.deaths(row, lives[2]["status"])
         for kind, sign in ((unlike(deaths, [death.removeprefix("perhaps ") for death in row.deaths]), "+"), (unlike(sure, deaths), "-")):
             found += ["deaths: %s%s" % (sign, death) for death in sorted(kind)]
         known, used = [], set()
