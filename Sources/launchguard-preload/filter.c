@@ -1,6 +1,6 @@
-/* A filter of system calls that the program puts on itself (seccomp): from then on LaunchGuard asks
- * nothing of the kernel where the program ends. What a filter does not allow may kill the
- * process. */
+/* System calls by prctl() and syscall() that concern the session. One puts a filter of system calls
+ * on the program (seccomp): from then on LaunchGuard asks nothing of the kernel where the program
+ * ends, as what a filter does not allow may kill the process. One ends the process. */
 #include "preload.h"
 
 #include <dlfcn.h>
@@ -73,6 +73,8 @@ LG__EXPORT long syscall(long number, ...)
         errno = ENOSYS;
         return -1;
     }
+    if (number == SYS_exit_group)
+        _exit((int)rest[0]);
     if (!confines(number, rest[0]))
         return libc_syscall(number, rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]);
     lg__capture_confine(true);
