@@ -286,6 +286,36 @@ fn main() {
 END
 rustc -o a a.rs''', deaths=("sh killed SIGKILL",)),
 
+    Row("gawk", ["gawk", 'BEGIN { print length(sprintf("%1000s", "a")); system("$FACTS"); "echo sub" | getline x; print x; print "a" |& "cat"; close("cat", "to"); "cat" |& getline y; print y; exit 3 }']),
+    Row("luajit", ["luajit", "-e", 'local ffi = require("ffi"); os.execute(os.getenv("FACTS")); local function deep(n) return 1 + deep(n + 1) end; print(pcall(deep, 0)); local s = 0; for i = 1, 1e7 do s = s + i end; print(s); os.exit(3)']),
+    Row("clisp", ["clisp", "-q", "-norc", "-x", '(progn (ext:run-shell-command "$FACTS") (dotimes (i 50) (make-array 100000)) (ext:gc) (print (reduce (function +) (loop for i below 1000 collect i))) (ext:exit 3))']),
+    Row("swipl", ["swipl", "-q", "--stack-limit=10m", "-f", "none", "-g", "shell('$FACTS'), catch(deep(0, _), error(E, _), (print(E), nl)), numlist(1, 1000, L), sum_list(L, S), print(S), nl, halt(3)", "a.pl"],
+        before="echo 'deep(N, X) :- M is N + 1, deep(M, Y), X is Y + 1.' >a.pl", masks=((r"private_table_space|stack_overflow|program_space", "#"),)),
+    Row("ecl", ["ecl", "--norc", "--eval", '(progn (ext:system "$FACTS") (dotimes (i 50) (make-array 100000)) (si:gc t) (handler-case (labels ((deep (n) (+ 1 (deep (+ n 1))))) (deep 0)) (ext:stack-overflow () (print :deep))) (terpri) (finish-output) (ext:quit 3))']),
+    Row("mono", ["mono", "a.exe"], needs="mcs", before="""cat >a.cs <<'END'
+using System; using System.Diagnostics; using System.Threading;
+class Main_ { static string nothing; static int Main() {
+    var start = new ProcessStartInfo(Environment.GetEnvironmentVariable("FACTS")) { UseShellExecute = false, RedirectStandardOutput = true }; Console.Write(Process.Start(start).StandardOutput.ReadToEnd());
+    int count = 0; for (int i = 0; i < 1000; i++) try { count += nothing.Length; } catch (NullReferenceException) { count++; } Console.WriteLine(count);
+    var thread = new Thread(() => Console.WriteLine("thread")); thread.Start(); thread.Join(); GC.Collect(); return 3; } }
+END
+mcs a.cs"""),
+    Row("gforth", ["gforth", "-e", "s\" $FACTS\" system : fault 0 @ ; ' fault catch . cr 3 (bye)"]),
+    Row("node and WebAssembly", ["node", "-e", r"""
+        const bytes = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7f, 3, 2, 1, 0, 5, 3, 1, 0, 1, 7, 5, 1, 1, 0x66, 0, 0, 0xa, 9, 1, 7, 0, 0x41, 0x7c, 0x28, 2, 0, 0xb];
+        const instance = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes))); let count = 0;
+        for (let i = 0; i < 1000; i++) try { instance.exports.f() } catch (e) { count++ } console.log(count); process.exit(3)"""]),
+    Row("qemu-aarch64", ["qemu-aarch64", "./a"], needs="aarch64-linux-gnu-gcc", before=r"""cat >a.c <<'END'
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+static sigjmp_buf back;
+static void take(int signal) { siglongjmp(back, signal); }
+int *volatile nowhere;
+int main(void) { signal(SIGSEGV, take); for (volatile int i = 0; i < 100; i++) { int from = sigsetjmp(back, 1); if (!from) *nowhere = 1; else if (i == 99) printf("%d\n", from); } return 3; }
+END
+aarch64-linux-gnu-gcc -O1 -static -o a a.c"""),
+
     # ---- on a terminal ----
     Row("vim", ["vim", "-u", "NONE", "-N", "file"], environment={"TERM": "vt100"}, steps=(
         ("expect", "[New]"), ("send", "ihello\x1b"), ("expect", "hello"), ("send", ":!$FACTS group\r"), ("expect", "ENTER"), ("send", "\r"), ("send", ":wq\r")), masks=((r"(viminfo \d+ \S+) .*", r"\1"),)),
@@ -334,6 +364,23 @@ rustc -o a a.rs''', deaths=("sh killed SIGKILL",)),
     Row("rsync as a daemon", "mkdir a; seq 100 >a/f; printf 'port = %s\\naddress = 127.0.0.1\\nuse chroot = no\\n[a]\\npath = %s/a\\nread only = yes\\n' $PORT $PWD >config; rsync --daemon --no-detach --config=config >/dev/null 2>&1 & "
         "until rsync -a rsync://127.0.0.1:$PORT/a/ b/ 2>/dev/null; do sleep 0.05; done; diff -r a b; rsync a/f rsync://127.0.0.1:$PORT/a/ >/dev/null 2>&1; echo $?; kill $!; wait $!; echo $?", masks=TERMINATED, needs="rsync"),
     Row("socat", "socat TCP-LISTEN:$PORT,bind=127.0.0.1,reuseaddr,fork EXEC:'cat' & until echo text | socat -t 5 - TCP:127.0.0.1:$PORT; do sleep 0.05; done 2>/dev/null; kill $!; wait $!; echo $?; socat - \"EXEC:$FACTS group,pty,setsid,ctty\"", needs="socat", masks=(*TERMINATED, (r"(?m)^.* E waitpid.*\n?", ""),)),
+
+    Row("file", ["file", "/bin/sh", "/etc/passwd", "."]),
+    Row("vsftpd", "mkdir $TMPDIR/e root; seq 100 >root/f; chmod 555 root; printf 'listen=YES\nlisten_address=127.0.0.1\nlisten_port=%s\nanonymous_enable=YES\nbackground=NO\nseccomp_sandbox=NO\nsecure_chroot_dir=%s/e\nanon_root=%s/root\nxferlog_enable=NO\n' $PORT $TMPDIR $PWD >config; "
+        "under vsftpd config & until curl -s ftp://127.0.0.1:$PORT/f | cksum | grep -v ' 0$'; do sleep 0.05; done; curl -s ftp://127.0.0.1:$PORT/ | wc -l; curl -s ftp://127.0.0.1:$PORT/none; echo $?; kill $!; wait $!; echo $?", needs="vsftpd curl", needs_root=True, is_outer=True, masks=TERMINATED),
+    Row("haproxy", "printf 'global\n maxconn 50\ndefaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\nfrontend a\n bind 127.0.0.1:%s\n http-request return status 200 content-type text/plain string works\n' $PORT >config; "
+        "haproxy -q -W -db -f config & until curl -fs http://127.0.0.1:$PORT/; do sleep 0.05; done; old=$(pgrep -P $!); kill -USR2 $!; until new=$(pgrep -P $!) && [ \"$new\" != \"$old\" ] && [ $(echo $new | wc -w) = 1 ]; do sleep 0.05; done; "
+        "until curl -fs http://127.0.0.1:$PORT/; do sleep 0.05; done; kill $!; wait $!; echo $?", needs="haproxy curl pgrep", masks=((r"(?m)^(\[|Proxy |Terminated).*\n?", ""),)),
+    Row("lighttpd", "seq 100 >page; printf 'server.document-root = \"%s\"\nserver.port = %s\nserver.bind = \"127.0.0.1\"\n' $PWD $PORT >config; under lighttpd -D -f config 2>/dev/null & until curl -fs http://127.0.0.1:$PORT/page | cksum | grep -v ' 0$'; do sleep 0.05; done; kill -INT $!; wait $!; echo $?",
+        needs="lighttpd curl", is_outer=True),
+    Row("apache2", "m=/usr/lib/apache2/modules; mkdir root; seq 100 >root/page; printf 'ServerRoot %s\nServerName a\nListen 127.0.0.1:%s\nPidFile %s/pid\nErrorLog /dev/null\nDocumentRoot %s/root\nDefaultRuntimeDir %s\nLoadModule mpm_prefork_module %s/mod_mpm_prefork.so\nLoadModule authz_core_module %s/mod_authz_core.so\nStartServers 2\nUser nobody\nGroup nogroup\n' "
+        "$PWD $PORT $TMPDIR $PWD $TMPDIR $m $m >config; under apache2 -f $PWD/config -DFOREGROUND & until curl -fs http://127.0.0.1:$PORT/page | cksum | grep -v ' 0$'; do sleep 0.05; done; kill -USR1 $!; until curl -fs http://127.0.0.1:$PORT/page | cksum | grep -v ' 0$'; do sleep 0.05; done; kill $!; wait $!; echo $?",
+        needs="apache2 curl", is_outer=True),
+    Row("dnsmasq", "user=; [ $(id -u) = 0 ] && user=--user=nobody; under dnsmasq -k -p $PORT -C /dev/null --no-resolv --no-hosts --address=/a.test/127.1.2.3 --listen-address=127.0.0.1 --bind-interfaces --pid-file= $user & python3 -c \"import socket, os; s = socket.socket(type=socket.SOCK_DGRAM); s.settimeout(0.1)\n"
+        "while True:\n  try: s.sendto(bytes.fromhex('000101000001000000000000016104746573740000010001'), ('127.0.0.1', int(os.environ['PORT']))); print(s.recv(512)[-4:]); break\n  except OSError: pass\"; kill $!; wait $!; echo $?", needs="dnsmasq python3", is_outer=True, masks=TERMINATED),
+    Row("tor in its sandbox", ": >torrc; under tor -f torrc --defaults-torrc /dev/null --DisableNetwork 1 --Sandbox 1 --SocksPort 0 --DataDirectory $TMPDIR/t --Log 'notice file log' >/dev/null & until grep -q 'Bootstrapped 0' log; do sleep 0.05; done 2>/dev/null; kill -INT $!; wait $!; echo $?; rm -rf log $TMPDIR/t", needs="tor", is_outer=True, limit=90),
+    Row("cron", "printf '* * * * * %s >%s/new; mv %s/new %s/out\n' $FACTS $PWD $PWD $PWD >/var/spool/cron/crontabs/root; chmod 600 /var/spool/cron/crontabs/root; under cron -f & until [ -e out ]; do sleep 0.1; done; kill $!; wait $!; echo $?; cat out", needs="cron", needs_root=True,
+        mounts=("/var/spool/cron/crontabs", "/etc/cron.d", "/run"), is_outer=True, masks=TERMINATED, limit=100),
 
     # ---- large ones ----
     Row("chromium", ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "data:text/html,<p>text</p><script>document.write(6*7)</script>"], limit=120, masks=((r"(?m)^.*(ERROR|WARNING):.*\n?", ""), (r"(?m)^.*/(home|tmp|work)/.*$", ""))),

@@ -158,7 +158,7 @@ def main():
     parser.add_argument("--long", action="store_true", help="all rows")
     parser.add_argument("--filter", help="an expression for the names of rows")
     parser.add_argument("--no-room", action="store_true", help="as an ordinary user does it")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=3)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--keep", action="store_true", help="the folder, with the records of the last lives")
     options = parser.parse_args()
@@ -173,7 +173,7 @@ def main():
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
         table = Table(options, folder)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            judged = {pool.submit(table.judge, row): row for row in rows}
+            judged = {pool.submit(table.judge, row): row for row in sorted(rows, key=lambda row: -row.limit)}
             for done in concurrent.futures.as_completed(judged):
                 row, (result, said) = judged[done], done.result()
                 counts[result] = counts.get(result, 0) + 1
