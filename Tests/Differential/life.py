@@ -191,18 +191,15 @@ class Life:
             self.wait(lambda: not self.named(words[0]), "%s does not end" % words[0])
         elif kind == "size":
             fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", *words, 0, 0))
-        elif kind == "signal":  # for a process by its name, or the program's process
-            os.kill(self.named(words[0])[0] if words[0] else self.program, words[1])
         else:
             raise AssertionError(kind)
 
-    def script(self, text, what):
-        """Before or after the program, without the tool."""
-        if text:
-            done = subprocess.run(["sh", "-c", text], cwd=self.plan["folder"], env=self.plan["environment"], stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            if done.returncode:
-                raise Lost("%s fails with status %d: %s" % (what, done.returncode, done.stdout.decode(errors="replace")[-1000:]))
+    def prepare(self):
+        """The script that comes before the program, without the tool."""
+        done = subprocess.run(["sh", "-c", self.plan["before"]], cwd=self.plan["folder"], env=self.plan["environment"], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise Lost("the preparation fails with status %d: %s" % (done.returncode, done.stdout.decode(errors="replace")[-1000:]))
 
     # ---- what is left ----
 
@@ -227,12 +224,11 @@ class Life:
     def live(self):
         seen = {}
         try:
-            self.script(self.plan["before"], "the preparation")
+            self.prepare()
             self.start()
             for words in self.plan["steps"] or ():
                 self.step(*words)
             self.wait(lambda: self.status is not None, "the program does not end")
-            self.script(self.plan["after"], "the clean-up")
             seen["foreground"] = self.terminal is not None and os.tcgetpgrp(self.terminal) == self.program
             try:
                 self.wait(lambda: self.left() == sorted(self.plan["stays"]), "", time.monotonic() + SETTLE_S)

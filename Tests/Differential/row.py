@@ -25,7 +25,6 @@ class Row:
     user: str = ""  # who lives it, where root runs the tests
     needs_root: bool = False
     before: str = ""  # a script of sh, without the tool
-    after: str = ""
     mounts: tuple = ()  # folders that are empty in the life
     stays: tuple = ()  # names of processes that live on
     # The runs that are listed with a bad end: name, end, signal; with "perhaps" where the process
