@@ -63,6 +63,30 @@ os.execv(facts[0], facts)"""], short=True),
     Row("signals that are ignored from the start", "trap '' SEGV FPE ABRT BUS ILL TRAP SYS; exec under sh -c '$FACTS signals; $PROGRAM signals; kill -SEGV $$; echo alive'", is_outer=True, short=True),
     Row("a healthy start with little", "mkdir gone; cd gone; rmdir ../gone; exec env -i $(command -v under) \"$PROGRAM\" environment", is_outer=True, short=True),
     Row("limits: size of files", "ulimit -f 0; under sh -c 'echo a; echo b | cat; (exit 3); echo $?; true; ulimit -f'; echo $?; under sh -c 'echo x >file; echo $?'; echo $?", is_outer=True, short=True),
+    Row("limits: stack", "for n in 100 200 unlimited; do (ulimit -s $n; under perl -e 'system(\"true\"); print $?, \"\\n\"; exit 3'; echo $?); done", is_outer=True, needs="perl"),
+    Row("limits: locked memory", ["./a"], user="nobody", before=r"""cat >a.c <<'END'
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+static void *work(void *none) { return none; }
+int main(void) { pthread_t thread; int result = mlockall(MCL_CURRENT | MCL_FUTURE); printf("%d %s\n", result, result ? strerror(errno) : ""); result = pthread_create(&thread, NULL, work, NULL);
+    printf("%d %p\n", result, result ? NULL : (void *)(long)pthread_join(thread, NULL)); free(malloc(1 << 20)); return 3; }
+END
+cc -pthread -o a a.c""", known=((r"output: ", "the library maps more memory than may be locked"),)),
+    Row("descriptors of the run are taken", ["bash", "-c", "seq 100 >file; for i in 95{0..9} 96{0..9} 97{0..9}; do eval \"exec $i<>file\"; done; (exit 3); echo $?; $FACTS descriptors | cksum; cat <&963 | cksum; exit 4"],
+        known=((r"output: ", "bash takes the descriptors of the run for its own, as each is closed by an execution, and puts them back"),)),
+    Row("all descriptors are closed", ["python3", "-c", "import os, sys\nos.closerange(3, 5000); os.system('exit 3'); child = os.fork()\nif child == 0: os.closerange(0, 5000); os._exit(6)\nprint(os.waitpid(child, 0)[1]); f = [os.open('/dev/null', 0) for i in range(990)]; print(f[-1]); sys.exit(4)"]),
+    Row("an orphan", "under sh -c 'sh -c \"(until [ -e go ]; do sleep 0.02; done; cut -d\\\" \\\" -f4 /proc/self/stat >parent) &\"; : >go; until [ -s parent ]; do sleep 0.02; done; p=$(ps -o ppid= -p $(cat parent)); [ $p -le 1 ] && echo of process 1'; rm -f go parent", needs="ps", is_outer=True, needs_root=True,
+        known=((r"output: ", "an orphan becomes a child of the tool"),)),
+    Row("a signal for the group", ["sh", "-c", "trap 'echo asked' TERM USR1; kill 0; kill -USR1 0; echo after; (exit 3); echo $?; kill -KILL 0"],
+        known=((r"deaths: ", "a SIGKILL for the program's group ends the tool, too, which then stores no end"),)),
+    Row("a large environment", ["perl", "-e", "$ENV{\"V$_\"} = $_ for 1 .. 3000; system('busybox', 'true'); print $?, \"\\n\"; system('true'); print $?, \"\\n\"; print `env | grep -c ^V`; exec 'busybox', 'sh', '-c', 'exit 3'"], needs="busybox", has_run=False),
+    Row("ldd", ["ldd", "/bin/true"], masks=((r"0x\w+", "#"),), known=((r"output: .*launchguard-preload", "ldd lists the library that is loaded"),)),
+    Row("a core file", ["bash", "-c", "ulimit -c unlimited; under ./die; echo $?; ls | sed 's/[0-9]//g'; rm -f core*"], is_outer=True, before="cc -o die -x c - <<'END'\nint *volatile nowhere;\nint main(void) { return *nowhere; }\nEND", deaths=("die crash SIGSEGV",),
+        known=((r"errors: .*(core dumped|Segmentation)", "a shell does not learn from the tool that there is a core file"),)),
     Row("limits: open files", "for n in 3 4 5 8 16; do (ulimit -n $n; under sh -c 'echo a; (exit 3); echo $?'; echo $?); done", is_outer=True),
     Row("limits: address space", "ulimit -v 400000; under perl -e 'my $x = \"a\" x 1e8; print length $x, \"\\n\"; system(\"true\"); print $?, \"\\n\"; $x = \"a\" x 1e9'; echo $?; under python3 -c '"
         "import threading\nt = [threading.Thread(target=print, args=(i,)) for i in range(3)]\nfor x in t: x.start(); x.join()'; echo $?", is_outer=True, needs="perl python3"),

@@ -36,6 +36,16 @@ def unlike(deaths, others):
     return {death for death in deaths if death not in others and death.replace(" killed SIGKILL", " unknown") not in unknown}
 
 
+def without_known(row, found, known):
+    """Lines of differences without those that are known, which `known` gets by their reasons."""
+    for expression, reason in row.known:
+        matching = [line for line in found if re.search(expression, line)]
+        found = [line for line in found if line not in matching]
+        if matching:
+            known[reason] = matching[0][:200]
+    return found
+
+
 class Table:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -125,17 +135,11 @@ class Table:
         return ["deaths: +" + death for death in sorted(unlike(found, all_of_row))] + ["deaths: -" + death for death in sorted(unlike(sure, found))]
 
     def unlike_lives(self, row, plain, other, known):
-        """Lines of what differs in the life with the tool; those that are known go to `known`."""
+        """Lines of what differs in the life with the tool."""
         try:
-            found = differences(row, *plain, other)
+            return without_known(row, differences(row, *plain, other), known)
         except Noise as error:
             return [str(error)]
-        for expression, reason in row.known:
-            matching = [line for line in found if re.search(expression, line)]
-            found = [line for line in found if line not in matching]
-            if matching:
-                known[reason] = matching[0][:200]
-        return found
 
     def judge(self, row):
         """The result and its lines: same, known, left out or different."""
@@ -151,7 +155,7 @@ class Table:
             print(json.dumps(plain[0], indent=1), json.dumps(other, indent=1))
         known = {}
         is_lost = bool(other.get("lost"))  # the rest was killed
-        deaths = [] if is_lost else self.unlike_deaths(row, other["status"])
+        deaths = [] if is_lost else without_known(row, self.unlike_deaths(row, other["status"]), known)
         found = self.unlike_lives(row, plain, other, known)
         # What a life without the tool may be, too, is no difference.
         while found and not is_lost and len(plain) < PLAIN_MOST:
