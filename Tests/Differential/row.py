@@ -34,7 +34,9 @@ class Row:
     masks: tuple = ()  # what may differ, as (expression, replacement)
     is_sorted: bool = False  # lines come in any order
     environment: dict = dataclasses.field(default_factory=dict)
-    known: tuple = ()  # differences that are known, as (expression of a line, reason)
+    # Differences that are known, as (expression of a line, reason). One that is gone is an error,
+    # unless the reason begins with "sometimes".
+    known: tuple = ()
     limit: int = 60
 
 

@@ -82,7 +82,8 @@ cc -pthread -o a a.c""", known=((r"output: ", "the library maps more memory than
     Row("an orphan", "under sh -c 'sh -c \"(until [ -e go ]; do sleep 0.02; done; cut -d\\\" \\\" -f4 /proc/self/stat >parent) &\"; : >go; until [ -s parent ]; do sleep 0.02; done; p=$(ps -o ppid= -p $(cat parent)); [ $p -le 1 ] && echo of process 1'; rm -f go parent", needs="ps", is_outer=True, needs_root=True,
         known=((r"output: ", "an orphan becomes a child of the tool"),)),
     Row("a signal for the group", ["sh", "-c", "trap 'echo asked' TERM USR1; kill 0; kill -USR1 0; echo after; (exit 3); echo $?; kill -KILL 0"],
-        known=((r"deaths: ", "a SIGKILL for the program's group ends the tool, too, which then stores no end"),)),
+        known=((r"output: \+asked", "sometimes the program gets a signal for its group twice, while the tool starts its listener"),
+               (r"deaths: ", "a SIGKILL for the program's group ends the tool, too, which then stores no end"),)),
     Row("a large environment", ["perl", "-e", "$ENV{\"V$_\"} = $_ for 1 .. 3000; system('busybox', 'true'); print $?, \"\\n\"; system('true'); print $?, \"\\n\"; print `env | grep -c ^V`; exec 'busybox', 'sh', '-c', 'exit 3'"], needs="busybox", has_run=False),
     Row("ldd", ["ldd", "/bin/true"], masks=((r"0x\w+", "#"),), known=((r"output: .*launchguard-preload", "ldd lists the library that is loaded"),)),
     Row("a core file", ["bash", "-c", "ulimit -c unlimited; under ./die; echo $?; ls | sed 's/[0-9]//g'; rm -f core*"], is_outer=True, before="cc -o die -x c - <<'END'\nint *volatile nowhere;\nint main(void) { return *nowhere; }\nEND", deaths=("die crash SIGSEGV",),
@@ -436,6 +437,50 @@ aarch64-linux-gnu-gcc -O1 -static -o a a.c"""),
         deaths=("Die crash SIGSEGV",)),
     Row("go panics", ["bash", "-c", "./a 2>&1 | head -n 2; echo ${PIPESTATUS[0]}"], needs="go", before="printf 'package main\\nfunc main() { var p *int; *p = 1 }\\n' >a.go; GOCACHE=$TMPDIR/c GO111MODULE=off CGO_ENABLED=1 go build -o a a.go; rm -rf $TMPDIR/c"),
     Row("rust panics", ["./a"], needs="rustc", before="echo 'fn main() { let x: Result<u32, _> = \"a\".parse::<u32>(); x.unwrap(); }' >a.rs; rustc -o a a.rs"),
+    Row("ways to die", ["bash", "-c", "for way in divide illegal trap bus thread free assert child twice alarm usr1 time size kill quit; do under ./die $way; echo $?; done"], is_outer=True, masks=((r"(?m)^bash: .*: +", ""), (r"0x\w+", "#")),
+        before=r"""cat >die.c <<'END'
+#define _GNU_SOURCE
+#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int *volatile nowhere; volatile int zero;
+static void *fault(void *none) { *nowhere = 1; return none; }
+static void again(int signal) { (void)signal; *nowhere = 2; }
+int main(int count, char **words) {
+    const char *way = words[count - 1]; pthread_t thread; setvbuf(stdout, NULL, _IONBF, 0); printf("%s\n", way);
+    if (!strcmp(way, "divide")) return 100 / zero;
+    if (!strcmp(way, "illegal")) __builtin_trap();
+    if (!strcmp(way, "trap")) raise(SIGTRAP);
+    if (!strcmp(way, "bus")) { int file = open("cut", O_RDWR | O_CREAT, 0600); char *map; ftruncate(file, 4096); map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0); ftruncate(file, 0); unlink("cut"); return map[0]; }
+    if (!strcmp(way, "thread")) { pthread_create(&thread, NULL, fault, NULL); pthread_join(thread, NULL); }
+    if (!strcmp(way, "free")) { char *memory = malloc(10); free(memory); free(memory); }
+    if (!strcmp(way, "assert")) assert(zero);
+    if (!strcmp(way, "child")) { int status; if (!fork()) fault(NULL); wait(&status); return WTERMSIG(status); }
+    if (!strcmp(way, "twice")) { signal(SIGSEGV, again); fault(NULL); }
+    if (!strcmp(way, "alarm")) { alarm(1); pause(); }
+    if (!strcmp(way, "usr1")) raise(SIGUSR1);
+    if (!strcmp(way, "time")) { struct rlimit one = { 1, 2 }; setrlimit(RLIMIT_CPU, &one); for (;;) zero++; }
+    if (!strcmp(way, "size")) { struct rlimit one = { 1, 2 }; setrlimit(RLIMIT_FSIZE, &one); write(open("size", O_RDWR | O_CREAT, 0600), way, 4); write(3, way, 4); }
+    if (!strcmp(way, "kill")) raise(SIGKILL);
+    if (!strcmp(way, "quit")) raise(SIGQUIT);
+    return 0;
+}
+END
+cc -O0 -w -pthread -o die die.c""", deaths=tuple("die crash SIG" + name for name in ("ABRT", "ALRM", "BUS", "FPE", "ILL", "SEGV", "TRAP", "XCPU", "XFSZ")) + ("die killed SIGKILL",)),
+    Row("R dies", ["Rscript", "--vanilla", "-e", "tools::pskill(Sys.getpid(), 11); Sys.sleep(10)"], deaths=("R-56d5b562 crash SIGSEGV",)),  # the first R of the directory is the script that executes it
+    Row("erl aborts", ["bash", "-c", "ERL_CRASH_DUMP=/dev/null erl -noshell -eval 'erlang:halt(abort).' 2>/dev/null; echo $?"], needs="erl", deaths=("beam.smp crash SIGABRT",), masks=TERMINATED),
+    Row("go aborts", ["./a"], needs="go", before="printf 'package main\nimport \"C\"\nimport \"os\"\nfunc main() { os.Stderr.Close(); var p *int; *p = 1 }\n' >a.go; GOCACHE=$TMPDIR/c GO111MODULE=off CGO_ENABLED=1 go build -o a a.go; rm -rf $TMPDIR/c", environment={"GOTRACEBACK": "crash"}, deaths=("a crash SIGABRT",)),
+    Row("rust aborts", ["./a"], needs="rustc", before="echo 'fn main() { std::process::abort() }' >a.rs; rustc -o a a.rs", deaths=("a crash SIGABRT",)),
+    Row("a guest of qemu dies", ["qemu-aarch64", "./a"], needs="aarch64-linux-gnu-gcc", before="echo 'int *volatile nowhere; int main(void) { return *nowhere; }' >a.c; aarch64-linux-gnu-gcc -static -o a a.c", deaths=("qemu-aarch64 crash SIGSEGV",)),
+    Row("a child is killed by a server", ["perl", "-e", "my $c = fork; if (!$c) { open my $f, '>', 'ready'; close $f; sleep 1000 } select undef, undef, undef, 0.02 until -e 'ready'; kill 9, $c; waitpid $c, 0; print $?, qq(\\n); unlink 'ready'"], deaths=("perl killed SIGKILL",)),
     Row("php dies", ["php", "-r", "posix_kill(getmypid(), SIGSEGV);"], deaths=("php crash SIGSEGV",)),
     Row("a server is killed", "(python3 -u -c 'import signal; print(1); signal.pause()' >ready; echo $?) & until [ -s ready ]; do sleep 0.02; done; kill -SEGV $(pgrep -P $!); wait; rm ready", needs="python3 pgrep",
         deaths=("python3 crash SIGSEGV",)),
