@@ -475,7 +475,8 @@ int main(int count, char **words) {
 }
 END
 cc -O0 -w -pthread -o die die.c""", deaths=tuple("die crash SIG" + name for name in ("ABRT", "ALRM", "BUS", "FPE", "ILL", "SEGV", "TRAP", "XCPU", "XFSZ")) + ("die killed SIGKILL",)),
-    Row("R dies", ["Rscript", "--vanilla", "-e", "tools::pskill(Sys.getpid(), 11); Sys.sleep(10)"], deaths=("R-56d5b562 crash SIGSEGV",)),  # the first R of the directory is the script that executes it
+    # The directory R is that of the script which executes this R.
+    Row("R dies", ["Rscript", "--vanilla", "-e", "tools::pskill(Sys.getpid(), 11); repeat {}"], deaths=("R-56d5b562 crash SIGSEGV",)),
     Row("erl aborts", ["bash", "-c", "ERL_CRASH_DUMP=/dev/null erl -noshell -eval 'erlang:halt(abort).' 2>/dev/null; echo $?"], needs="erl", deaths=("beam.smp crash SIGABRT",), masks=TERMINATED),
     Row("go aborts", ["./a"], needs="go", before="printf 'package main\nimport \"C\"\nimport \"os\"\nfunc main() { os.Stderr.Close(); var p *int; *p = 1 }\n' >a.go; GOCACHE=$TMPDIR/c GO111MODULE=off CGO_ENABLED=1 go build -o a a.go; rm -rf $TMPDIR/c", environment={"GOTRACEBACK": "crash"}, deaths=("a crash SIGABRT",)),
     Row("rust aborts", ["./a"], needs="rustc", before="echo 'fn main() { std::process::abort() }' >a.rs; rustc -o a a.rs", deaths=("a crash SIGABRT",)),
