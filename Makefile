@@ -81,6 +81,7 @@ test: core swift-tests
 
 long: core swift-tests
 	@scripts/install-packages long
+	@scripts/install-packages table
 	@$(call CMAKE_BUILD,gcc,--target benchmarks,$(WITH_SWIFT))
 	@echo "LAUNCHGUARD_SEED=$$LAUNCHGUARD_SEED make long draws the same again"
 	scripts/run-tests build/gcc

@@ -56,6 +56,9 @@ tool_test(plugin-host-swift Guards/test_plugin_host.py ${with_dump} ${built}/plu
 set(test run Run/test_run.py ${built}/launchguard $<TARGET_FILE:launchguard_preload>)
 tool_test(${test})
 tool_long_test(${test} --services)
+set(test run-table Differential/test_table.py ${built}/launchguard $<TARGET_FILE:launchguard_preload>)
+tool_test(${test})
+tool_long_test(${test} --long)
 
 # A package that depends on SwiftNIO, which it builds.
 tool_test(consumer-nio Consumer/test_nio.py ${with_tool})

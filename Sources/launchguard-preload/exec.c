@@ -1,6 +1,6 @@
-/* The functions that execute another program. The run of a process that executes one itself notes
- * that before, as nothing runs after a success, and removes the note where the program was not
- * executed. */
+/* The functions that execute another program, itself or in another process. The run of a process
+ * that executes one itself notes that before, as nothing runs after a success, and removes the note
+ * where the program was not executed. */
 #include "preload.h"
 
 #include <dlfcn.h>
@@ -9,6 +9,8 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +27,8 @@ static struct {
     exec_file_function fexecve;
     exec_at_function execveat;
     spawn_function posix_spawn, posix_spawnp;
+    int (*system)(const char *);
+    FILE *(*popen)(const char *, const char *);
 } libc;
 
 static int refuse(void)
@@ -36,7 +40,7 @@ static int refuse(void)
 #define FIND(name) do { void *found = dlsym(RTLD_NEXT, #name); memcpy(&libc.name, &found, sizeof found); } while (0)
 
 /* Look the functions up at start: dlsym() is not for a signal handler, or for a child that shares
- * our memory. */
+ * our memory. A constructor of another library may need one before. */
 __attribute__((constructor)) static void find(void)
 {
     FIND(execve);
@@ -45,7 +49,11 @@ __attribute__((constructor)) static void find(void)
     FIND(execveat);
     FIND(posix_spawn);
     FIND(posix_spawnp);
+    FIND(system);
+    FIND(popen);
 }
+
+#define IS_THERE(name) (libc.name || (find(), libc.name))
 
 /* `own`: the environment for the program at a path, on this stack. */
 #define ENVIRONMENT(own, given, directory, path, flags)                                      \
@@ -62,22 +70,35 @@ static bool begin(int directory, const char *path)
     return there && lg__preloaded_executes();
 }
 
-/* A call that returns only on failure has returned. */
-static int end(bool begun)
-{
-    if (begun)
-        lg__preloaded_goes_on();
-    return -1;
-}
+/* A call that returns only on failure. */
+#define EXECUTE(begun, call)             \
+    do {                                 \
+        struct lg__inherited kept;       \
+        lg__inherit_begin(&kept);        \
+        call;                            \
+        lg__inherit_end(&kept);          \
+        if (begun)                       \
+            lg__preloaded_goes_on();     \
+        return -1;                       \
+    } while (0)
+
+/* A call that returns its result when another process executes the program, or has done so. */
+#define START(type, call)                \
+    do {                                 \
+        struct lg__inherited kept;       \
+        lg__inherit_begin(&kept);        \
+        type const result = call;        \
+        lg__inherit_end(&kept);          \
+        return result;                   \
+    } while (0)
 
 LG__EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    if (!libc.execve)
+    if (!IS_THERE(execve))
         return refuse();
     const bool begun = begin(AT_FDCWD, path);
     ENVIRONMENT(own, environment, AT_FDCWD, path, 0);
-    libc.execve(path, arguments, own);
-    return end(begun);
+    EXECUTE(begun, libc.execve(path, arguments, own));
 }
 
 LG__EXPORT int execv(const char *path, char *const arguments[])
@@ -87,13 +108,12 @@ LG__EXPORT int execv(const char *path, char *const arguments[])
 
 LG__EXPORT int execvpe(const char *name, char *const arguments[], char *const environment[])
 {
-    if (!libc.execvpe)
+    if (!IS_THERE(execvpe))
         return refuse();
     /* libc looks in PATH for a name without a slash */
     const bool begun = strchr(name, '/') ? begin(AT_FDCWD, name) : lg__preloaded_executes();
     ENVIRONMENT(own, environment, AT_FDCWD, name, LG__ENVIRONMENT_IN_PATH);
-    libc.execvpe(name, arguments, own);
-    return end(begun);
+    EXECUTE(begun, libc.execvpe(name, arguments, own));
 }
 
 LG__EXPORT int execvp(const char *name, char *const arguments[])
@@ -103,24 +123,22 @@ LG__EXPORT int execvp(const char *name, char *const arguments[])
 
 LG__EXPORT int fexecve(int file, char *const arguments[], char *const environment[])
 {
-    if (!libc.fexecve)
+    if (!IS_THERE(fexecve))
         return refuse();
     const bool begun = lg__preloaded_executes();
     ENVIRONMENT(own, environment, file, "", AT_EMPTY_PATH);
-    libc.fexecve(file, arguments, own);
-    return end(begun);
+    EXECUTE(begun, libc.fexecve(file, arguments, own));
 }
 
 extern int execveat(int, const char *, char *const[], char *const[], int); /* since glibc 2.34 */
 
 LG__EXPORT int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags)
 {
-    if (!libc.execveat)
+    if (!IS_THERE(execveat))
         return refuse();
     const bool begun = flags & AT_EMPTY_PATH ? lg__preloaded_executes() : begin(directory, path);
     ENVIRONMENT(own, environment, directory, path, flags & AT_EMPTY_PATH);
-    libc.execveat(directory, path, arguments, own, flags);
-    return end(begun);
+    EXECUTE(begun, libc.execveat(directory, path, arguments, own, flags));
 }
 
 /* ---- in another process ---- */
@@ -128,19 +146,35 @@ LG__EXPORT int execveat(int directory, const char *path, char *const arguments[]
 LG__EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                            char *const arguments[], char *const environment[])
 {
-    if (!libc.posix_spawn)
+    if (!IS_THERE(posix_spawn))
         return ENOSYS;
     ENVIRONMENT(own, environment, AT_FDCWD, path, 0);
-    return libc.posix_spawn(process, path, actions, attributes, arguments, own);
+    START(int, libc.posix_spawn(process, path, actions, attributes, arguments, own));
 }
 
 LG__EXPORT int posix_spawnp(pid_t *process, const char *name, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                             char *const arguments[], char *const environment[])
 {
-    if (!libc.posix_spawnp)
+    if (!IS_THERE(posix_spawnp))
         return ENOSYS;
     ENVIRONMENT(own, environment, AT_FDCWD, name, LG__ENVIRONMENT_IN_PATH);
-    return libc.posix_spawnp(process, name, actions, attributes, arguments, own);
+    START(int, libc.posix_spawnp(process, name, actions, attributes, arguments, own));
+}
+
+LG__EXPORT int system(const char *command)
+{
+    if (!IS_THERE(system))
+        return refuse();
+    START(int, libc.system(command));
+}
+
+LG__EXPORT FILE *popen(const char *command, const char *how)
+{
+    if (!IS_THERE(popen)) {
+        refuse();
+        return NULL;
+    }
+    START(FILE *, libc.popen(command, how));
 }
 
 /* ---- with the arguments one by one ---- */

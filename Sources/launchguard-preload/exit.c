@@ -12,7 +12,8 @@
 static void (*libc_quick_exit)(int);
 static int (*libc_daemon)(int, int);
 
-/* Look the functions up at start: dlsym() is not for a signal handler. */
+/* Look the functions up at start: dlsym() is not for a signal handler. A constructor of another
+ * library may need one before. */
 __attribute__((constructor)) static void find(void)
 {
     void *found = dlsym(RTLD_NEXT, "quick_exit");
@@ -24,6 +25,8 @@ __attribute__((constructor)) static void find(void)
 LG__EXPORT _Noreturn void quick_exit(int status)
 {
     lg__preloaded_leaves(status);
+    if (!libc_quick_exit)
+        find();
     if (libc_quick_exit)
         libc_quick_exit(status);
     _exit(status);
@@ -33,6 +36,8 @@ LG__EXPORT _Noreturn void quick_exit(int status)
 LG__EXPORT int daemon(int keeps_directory, int keeps_files)
 {
     const pid_t parent = getpid();
+    if (!libc_daemon)
+        find();
     if (!libc_daemon) {
         errno = ENOSYS;
         return -1;

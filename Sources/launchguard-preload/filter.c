@@ -1,6 +1,6 @@
-/* A filter of system calls that the program puts on itself (seccomp): from then on LaunchGuard asks
- * nothing of the kernel where the program ends. What a filter does not allow may kill the
- * process. */
+/* System calls by prctl() and syscall() that concern the session. One puts a filter of system calls
+ * on the program (seccomp): from then on LaunchGuard asks nothing of the kernel where the program
+ * ends, as what a filter does not allow may kill the process. One ends the process. */
 #include "preload.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,8 @@
 static int (*libc_prctl)(int, ...);
 static long (*libc_syscall)(long, ...);
 
-/* Look the functions up at start: dlsym() is not for a signal handler. */
+/* Look the functions up at start: dlsym() is not for a signal handler. A constructor of another
+ * library may need one before. */
 __attribute__((constructor)) static void find(void)
 {
     void *found = dlsym(RTLD_NEXT, "prctl");
@@ -51,6 +52,8 @@ static long take_back_if_refused(long result)
 LG__EXPORT int prctl(int option, ...)
 {
     REST(rest, option, unsigned long);
+    if (!libc_prctl)
+        find();
     if (!libc_prctl) {
         errno = ENOSYS;
         return -1;
@@ -64,10 +67,14 @@ LG__EXPORT int prctl(int option, ...)
 LG__EXPORT long syscall(long number, ...)
 {
     REST(rest, number, long);
+    if (!libc_syscall)
+        find();
     if (!libc_syscall) {
         errno = ENOSYS;
         return -1;
     }
+    if (number == SYS_exit_group)
+        _exit((int)rest[0]);
     if (!confines(number, rest[0]))
         return libc_syscall(number, rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]);
     lg__capture_confine(true);

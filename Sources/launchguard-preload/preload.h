@@ -2,8 +2,10 @@
 #ifndef LG_PRELOAD_H
 #define LG_PRELOAD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "launchguard/session.h"
 
@@ -30,5 +32,17 @@ struct lg__environment lg__environment_for(int directory, const char *path, int 
 /* The environment without this library, in room for all entries and their NULL, and for the
  * variable and its NUL. Handler. */
 char *const *lg__environment_without_us(const struct lg__environment *change, char *const *given, char **entries, char *value);
+
+/* inherit.c: around a call that executes a program: signals are ignored and blocked as the program
+ * wants it, and not as LaunchGuard has it. Handler. */
+#define LG__INHERITED_FAULTS 7
+struct lg__inherited {
+    uint64_t mask;
+    bool is_masked;
+    unsigned ignored; /* bit i: actions[i] is to come back */
+    struct sigaction actions[LG__INHERITED_FAULTS];
+};
+void lg__inherit_begin(struct lg__inherited *ret_kept);
+void lg__inherit_end(const struct lg__inherited *kept);
 
 #endif

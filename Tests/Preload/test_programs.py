@@ -42,6 +42,60 @@ int main(int count, char **arguments)
 }
 """
 
+INHERITS = """
+import os, signal, subprocess, sys
+faults = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
+look = ["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"]
+def hand_on():
+    subprocess.run(look, env={}, restore_signals=False)
+    os.waitpid(os.posix_spawnp("grep", look, {}), 0)
+    os.system("env -i " + " ".join(look))
+    try:
+        os.execve("/nowhere", look, {})
+    except OSError as error:
+        print(error, flush=True)
+    if os.fork() == 0:
+        os.execvpe("grep", look, {})
+    os.wait()
+    print({int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())}, [int(signal.getsignal(number)) for number in sorted(faults)], flush=True)
+for number in faults:
+    signal.signal(number, signal.SIG_IGN)
+hand_on()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGFPE, signal.SIGTERM})
+hand_on()
+signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+hand_on()
+os.kill(os.getpid(), signal.SIGSEGV)
+"""
+# Its constructor runs before those of a library that is preloaded.
+EARLY = """
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+__attribute__((constructor)) static void begin(void)
+{
+    char *words[] = { "echo", "started", NULL };
+    pid_t child = 0;
+    int status = posix_spawnp(&child, words[0], NULL, NULL, words, environ);
+    waitpid(child, NULL, 0);
+    printf("%d %d %d\\n", status, syscall(SYS_getpid) == getpid(), prctl(PR_GET_DUMPABLE));
+    fflush(stdout);
+    if (system("echo by sh") != 0 || fork() == 0) {
+        execlp("echo", "echo", "executed", (char *)NULL);
+        perror("execlp");
+        _exit(9);
+    }
+    wait(&status);
+    printf("%d\\n", status);
+}
+void early(void) {}
+"""
+
 
 def program(name):
     found = shutil.which(name)
@@ -119,6 +173,21 @@ class Programs(Case):
         run = self.one("yes")
         self.expect(run, "terminated", TERMINATE_MARK, signal=signal.SIGPIPE)
         self.assertIsNone(run["crash"])
+
+    def test_signals_that_are_handed_on(self):
+        """A program that is executed ignores and blocks the same signals."""
+        self.same("/usr/bin/python3" if os.path.exists("/usr/bin/python3") else program("python3"), "-c", INHERITS, status=FAULT)
+        self.setUp()
+        self.same(program("sh"), "-c", "trap '' SEGV FPE; exec env -i grep SigIgn /proc/self/status")
+
+    def test_constructor_that_runs_earlier(self):
+        """Functions of libc that are replaced work there, too."""
+        (self.directory / "early.c").write_text(EARLY)
+        (self.directory / "main.c").write_text("void early(void);\nint main(void) { early(); return 3; }\n")
+        for command in (("-shared", "-fPIC", "-o", "libearly.so", "early.c"), ("-o", "main", "main.c", "-L.", "-learly", "-Wl,-rpath,$ORIGIN")):
+            subprocess.run([program("gcc"), *command], cwd=self.directory, check=True, timeout=LIMIT_S)
+        text = self.same(str(self.directory / "main"), status=3)
+        self.assertEqual(sorted(text.splitlines()), sorted(["started", "0 1 1", "by sh", "executed", "0"]))
 
     def test_sanitizer(self):
         """Its runtime, which refuses to come after other libraries, starts and reports as ever."""

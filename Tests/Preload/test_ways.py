@@ -64,7 +64,7 @@ class Ways(Case):
         self.assertEqual(run["crash"]["handled"], 1)
 
     def test_ends_without_exit(self):
-        for how in "leave", "leave-iso", "quick-exit", "exit":
+        for how in "leave", "leave-iso", "leave-by-call", "quick-exit", "exit":
             for status in 3, 0:
                 with self.subTest(how=how, status=status):
                     self.setUp()
