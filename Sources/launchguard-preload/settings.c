@@ -35,6 +35,11 @@ const lg_options *lg__settings_read(int count, char *const *arguments)
     lg__program_take(count, arguments, &program);
     if (log && strlen(log) < sizeof log_path)
         strcpy(log_path, log);
+    if (lg__arch_is_simulated()) {
+        /* its reports name all that the process does: calls, blocks of the heap, races */
+        lg__settings_say("valgrind simulates this program, which has no record");
+        return NULL;
+    }
     if (!lg__program_place(&program, folder && *folder ? folder : NULL)) {
         lg__settings_say("LAUNCHGUARD_DIRECTORY is no path that can be used; make it an absolute one of at most 4000 bytes");
         return NULL;

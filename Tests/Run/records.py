@@ -310,6 +310,17 @@ class NotLoaded(Recorded):
         self.assertEqual(self.ends(-11, [*self.under(), static, "fault"])[1].decode(), words + "launchguard: %s: it died of SIGSEGV\n" % static)
         self.ends(-11, [*self.under("--quiet"), static, "fault"], errors=b"")
 
+    def test_simulated(self):
+        """As one into which nothing is loaded: valgrind would report all that the library does."""
+        if not shutil.which("valgrind"):
+            self.skipTest("valgrind is not installed")
+        valgrind, program = shutil.which("valgrind"), self.options.probe
+        words = self.words(valgrind, "simulates the program that it runs")
+        for way, status, last in (["exit", "5"], 5, ""), (["fault"], -signal.SIGSEGV, "launchguard: %s: it died of SIGSEGV\n" % valgrind):
+            command = ["valgrind", "--quiet", "--log-file=/dev/null", program, *way]
+            self.ends(status, command, errors=b"")
+            self.assertEqual(self.ends(status, [*self.under(), *command])[1].decode(), words + last)
+
     def test_script_of_static_program(self):
         static = self.options.build("probe.c", "-static")
         script = self.directory / "script"
