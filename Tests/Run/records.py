@@ -87,6 +87,24 @@ class Recorded(UnderRun):
 
 
 class Limits(Recorded):
+    def test_size_of_files(self):
+        """Where no file fits, the tool and the program run as without a limit, and the log has a
+        word where that fits."""
+        for most in 0, 4096, 65536:
+            def limit():
+                resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+            log = self.directory / str(most)
+            with open(self.directory / "errors", "wb") as errors:
+                for way, status in (["exit", "5"], 5), (["fault"], -signal.SIGSEGV):
+                    for to in subprocess.PIPE, errors:
+                        self.assertEqual(Run([*self.under("--log", log), self.options.probe, *way], before=limit, stderr=to).end()[0], status)
+            self.assertEqual((self.directory / "errors").read_bytes(), b"")
+            with open(self.directory / "errors", "wb") as errors:  # the end by a write of its own
+                writes = ["bash", "-c", "seq 20000 >&2; echo $? > /dev/full; exit $?"]
+                statuses = [Run([*how, *writes], before=limit, stderr=errors).end()[0] for how in ([], self.under())]
+                self.assertEqual(*statuses)
+            self.assertEqual(b"raise ulimit -f" in log.read_bytes(), most > 0)
+
     def test_threads_of_a_limited_program(self):
         """With few addresses nearly as many threads begin as without."""
         def limit():
