@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from preload import Case, main
+from preload import ROOT, Case, main
 from test_programs import program
 
 FAULT = -signal.SIGSEGV
@@ -47,6 +47,25 @@ class Valgrind(Case):
             self.assertEqual(status, bare[0], text)
             self.assertEqual(COMPLAINTS.findall(text), COMPLAINTS.findall(bare[1]))
             self.assertTrue(list(own.glob("runs/*.lgrun")), text)
+
+
+class Strace(Case):
+    def test_calls_of_a_child(self):
+        """A filter that the program puts on itself is asked for these calls: of the start of a forked
+        child, of its end, and of the look at a program that it executes."""
+        strace, trace = program("strace"), self.directory / "trace"
+        source = (ROOT / "Sources/launchguard-preload/filter.c").read_text()
+        asked = set(re.findall(r"SYS_(\w+)", source[source.index("needed[]"):source.index("};")]))
+        made = set()
+        for way in "leave", "nothing", "missing", "execute", "leave":
+            self.run_one([strace, "-ff", "-qq", "-e", "signal=none", "-o", trace, self.ways, "fork", way], True)
+            for file in self.directory.glob("trace.*"):
+                text = file.read_text()
+                file.unlink()
+                if not text.startswith("execve("):
+                    made |= set(re.findall(r"^(\w+)\(", text.split("+++")[0].split("SIGSEGV")[0].split("execve(\"/")[0], re.M))
+        self.assertIn("openat", made)
+        self.assertLessEqual(made, asked | {"execve", "write"})
 
 
 if __name__ == "__main__":
