@@ -33,18 +33,12 @@ static int refuse(void)
     return -1;
 }
 
-#define FIND(name) do { void *found = dlsym(RTLD_NEXT, #name); memcpy(&libc.name, &found, sizeof found); } while (0)
+#define FIND(name) LG__FIND(libc.name, #name)
 
-/* Look the functions up at start: dlsym() is not for a signal handler, or for a child that shares
- * our memory. */
+/* A child that shares our memory looks nothing up. */
 __attribute__((constructor)) static void find(void)
 {
-    FIND(execve);
-    FIND(execvpe);
-    FIND(fexecve);
-    FIND(execveat);
-    FIND(posix_spawn);
-    FIND(posix_spawnp);
+    (void)(FIND(execve) + FIND(execvpe) + FIND(fexecve) + FIND(execveat) + FIND(posix_spawn) + FIND(posix_spawnp));
 }
 
 /* `own`: the environment for the program at a path, on this stack. */
@@ -72,7 +66,7 @@ static int end(bool begun)
 
 LG__EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    if (!libc.execve)
+    if (!FIND(execve))
         return refuse();
     const bool begun = begin(AT_FDCWD, path);
     ENVIRONMENT(own, environment, AT_FDCWD, path, 0);
@@ -87,7 +81,7 @@ LG__EXPORT int execv(const char *path, char *const arguments[])
 
 LG__EXPORT int execvpe(const char *name, char *const arguments[], char *const environment[])
 {
-    if (!libc.execvpe)
+    if (!FIND(execvpe))
         return refuse();
     /* libc looks in PATH for a name without a slash */
     const bool begun = strchr(name, '/') ? begin(AT_FDCWD, name) : lg__preloaded_executes();
@@ -103,7 +97,7 @@ LG__EXPORT int execvp(const char *name, char *const arguments[])
 
 LG__EXPORT int fexecve(int file, char *const arguments[], char *const environment[])
 {
-    if (!libc.fexecve)
+    if (!FIND(fexecve))
         return refuse();
     const bool begun = lg__preloaded_executes();
     ENVIRONMENT(own, environment, file, "", AT_EMPTY_PATH);
@@ -115,7 +109,7 @@ extern int execveat(int, const char *, char *const[], char *const[], int); /* si
 
 LG__EXPORT int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags)
 {
-    if (!libc.execveat)
+    if (!FIND(execveat))
         return refuse();
     const bool begun = flags & AT_EMPTY_PATH ? lg__preloaded_executes() : begin(directory, path);
     ENVIRONMENT(own, environment, directory, path, flags & AT_EMPTY_PATH);
@@ -128,7 +122,7 @@ LG__EXPORT int execveat(int directory, const char *path, char *const arguments[]
 LG__EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                            char *const arguments[], char *const environment[])
 {
-    if (!libc.posix_spawn)
+    if (!FIND(posix_spawn))
         return ENOSYS;
     ENVIRONMENT(own, environment, AT_FDCWD, path, 0);
     return libc.posix_spawn(process, path, actions, attributes, arguments, own);
@@ -137,7 +131,7 @@ LG__EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_f
 LG__EXPORT int posix_spawnp(pid_t *process, const char *name, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                             char *const arguments[], char *const environment[])
 {
-    if (!libc.posix_spawnp)
+    if (!FIND(posix_spawnp))
         return ENOSYS;
     ENVIRONMENT(own, environment, AT_FDCWD, name, LG__ENVIRONMENT_IN_PATH);
     return libc.posix_spawnp(process, name, actions, attributes, arguments, own);

@@ -18,16 +18,14 @@
 static int (*libc_prctl)(int, ...);
 static long (*libc_syscall)(long, ...);
 
-/* Look the functions up at start: dlsym() is not for a signal handler. */
 __attribute__((constructor)) static void find(void)
 {
-    void *found = dlsym(RTLD_NEXT, "prctl");
-    memcpy(&libc_prctl, &found, sizeof found);
-    found = dlsym(RTLD_NEXT, "syscall");
-    memcpy(&libc_syscall, &found, sizeof found);
+    (void)LG__FIND(libc_prctl, "prctl");
+    (void)LG__FIND(libc_syscall, "syscall");
 }
 
-/* Of the start of a forked child, of an end, and of the look at a program that is to be executed. */
+/* Of the start of a forked child, of an end, and of the look at a program that is to be
+ * executed. */
 static const long needed[] = {
 #ifdef SYS_access
     SYS_access, SYS_readlink, SYS_unlink,
@@ -78,7 +76,7 @@ static bool confines(long number, const long rest[6])
 LG__EXPORT int prctl(int option, ...)
 {
     REST(rest, option, unsigned long);
-    if (!libc_prctl) {
+    if (!LG__FIND(libc_prctl, "prctl")) {
         errno = ENOSYS;
         return -1;
     }
@@ -91,7 +89,7 @@ LG__EXPORT int prctl(int option, ...)
 LG__EXPORT long syscall(long number, ...)
 {
     REST(rest, number, long);
-    if (!libc_syscall) {
+    if (!LG__FIND(libc_syscall, "syscall")) {
         errno = ENOSYS;
         return -1;
     }
