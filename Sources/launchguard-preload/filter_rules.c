@@ -1,6 +1,6 @@
-/* The filter runs on values that are known or not. Its jumps lead forward alone, so that one pass in
- * the order of the instructions sees every path to each of them. A condition on a value that is not
- * known has both results. */
+/* The filter runs on values that are known or not. Its jumps lead forward alone, so that one pass
+ * in the order of the instructions sees every path to each of them. A condition on a value that is
+ * not known has both results. */
 #include "filter_rules.h"
 
 #include <linux/audit.h>

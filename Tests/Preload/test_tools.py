@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Tools that run a program in their hands, as valgrind, strace, gdb and qemu do: they print the same
-about a program with the library preloaded, and end the same."""
+"""Tools that run a program in their hands, as valgrind, strace, gdb and qemu do: they print the
+same about a program with the library preloaded, and end the same."""
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -10,6 +11,27 @@ import unittest
 from preload import ROOT, Case, main
 from test_programs import program
 
+GUEST = "int main(int count, char **arguments) { return count > 1 ? 3 : **(volatile char **)arguments[count]; }"
+EARLY = """
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+__attribute__((constructor)) static void ask(void)
+{
+    char *command[] = { "sh", "-c", "exit 5", NULL };
+    int status = -1;
+    pid_t child;
+    posix_spawn(&child, "/bin/sh", NULL, NULL, command, environ);
+    waitpid(child, &status, 0);
+    dprintf(1, "%d %d %d\\n", syscall(SYS_getpid) == getpid(), prctl(PR_GET_DUMPABLE) == -1, WEXITSTATUS(status));
+}
+void early(void) {}
+"""
+USER = "void early(void); int main(void) { early(); return 0; }"
 FAULT = -signal.SIGSEGV
 COMPLAINTS = re.compile(r"^--\d+-- .*", re.M)
 
@@ -20,7 +42,8 @@ def without_numbers(text):
 
 
 class Valgrind(Case):
-    """A program that valgrind simulates has no session: the reports name each call, block and race."""
+    """A program that valgrind simulates has no session: the reports name each call, block and
+    race."""
 
     def reports(self, *command, status):
         bare, preloaded = (self.run_one([program("valgrind"), "--trace-children=yes", *command], preloaded) for preloaded in (False, True))
@@ -38,7 +61,8 @@ class Valgrind(Case):
                     self.assertFalse((self.state / "preload-ways").exists())
 
     def test_linked(self):
-        """A program with a session of its own takes no signals there, and valgrind knows its calls."""
+        """A program with a session of its own takes no signals there, and valgrind knows its
+        calls."""
         linked = os.environ["FAULTS"]
         for way in "null-write", "abort":
             own = self.directory / "own"
@@ -49,10 +73,25 @@ class Valgrind(Case):
             self.assertTrue(list(own.glob("runs/*.lgrun")), text)
 
 
-class Strace(Case):
+class Tracers(Case):
+    def test_same_words(self):
+        strace, gdb = program("strace"), program("gdb")
+        for tool in ([strace, "-f", "-o", "/dev/null"], [strace, "--seccomp-bpf", "-f", "-e", "trace=execve", "-o", "/dev/null"],
+                     [strace, "--seccomp-bpf", "-f", "-o", "/dev/null"]):
+            for way, status in (("fault",), FAULT), (("exit", "3"), 3), (("fork", "crash"), 97):
+                with self.subTest(tool=tool, way=way):
+                    self.setUp()
+                    self.same(*tool, self.ways, *way, status=status)
+                    ends = {"fault": ["debugger"], "exit": ["exit"], "fork": ["exit", "debugger"]}
+                    self.assertEqual([self.end(run) for run in self.runs("preload-ways")], ends[way[0]])
+        for way, status in ("fault", 0), ("exit", 0), ("fork", 0):
+            with self.subTest(tool="gdb", way=way):
+                self.setUp()
+                self.same(gdb, "-q", "-nx", "-batch", "-ex", "run", "--args", self.ways, way, "3", status=status, change=without_numbers)
+
     def test_calls_of_a_child(self):
-        """A filter that the program puts on itself is asked for these calls: of the start of a forked
-        child, of its end, and of the look at a program that it executes."""
+        """A filter that the program puts on itself is asked for these calls: of the start of a
+        forked child, of its end, and of the look at a program that it executes."""
         strace, trace = program("strace"), self.directory / "trace"
         source = (ROOT / "Sources/launchguard-preload/filter.c").read_text()
         asked = set(re.findall(r"SYS_(\w+)", source[source.index("needed[]"):source.index("};")]))
@@ -66,6 +105,40 @@ class Strace(Case):
                     made |= set(re.findall(r"^(\w+)\(", text.split("+++")[0].split("SIGSEGV")[0].split("execve(\"/")[0], re.M))
         self.assertIn("openat", made)
         self.assertLessEqual(made, asked | {"execve", "write"})
+
+
+class Qemu(Case):
+    def emulator(self, machine):
+        return program("qemu-" + machine)
+
+    def test_own_machine(self):
+        """The program has the record of its crash."""
+        for way, status, end in (("fault",), FAULT, "crash"), (("exit", "3"), 3, "exit"):
+            self.setUp()
+            self.same(self.emulator(platform.machine()), self.ways, *way, status=status, change=without_numbers)
+            self.assertEqual(self.end(self.one("preload-ways")), end)
+
+    def test_other_machine(self):
+        """The library is not for the program, whose loader is not asked for it; the record of the
+        emulator has its end."""
+        other = "aarch64" if platform.machine() == "x86_64" else "x86_64"
+        emulator, compiler = self.emulator(other), program(other + "-linux-gnu-gcc")
+        root = "/usr/%s-linux-gnu" % other
+        for more, status, end in (["more"], 3, "unknown"), ([], FAULT, "crash"):
+            self.setUp()
+            guest = self.directory / "guest"
+            subprocess.run([compiler, "-xc", "-", "-o", guest], input=GUEST, text=True, check=True)
+            self.same(emulator, "-L", root, guest, *more, status=status)
+            self.assertEqual(self.end(self.one("qemu-" + other)), end)
+
+
+class Constructors(Case):
+    def test_other_library(self):
+        """A library that makes calls before this one is ready gets libc's answers."""
+        library, user = self.directory / "libearly.so", self.directory / "user"
+        for source, path, *how in (EARLY, library, "-shared", "-fPIC"), (USER, user, library, f"-Wl,-rpath,{self.directory}"):
+            subprocess.run(["cc", "-xc", "-", "-xnone", "-o", path, *how], input=source, text=True, check=True)
+        self.assertEqual(self.same(user), "1 0 5\n")
 
 
 if __name__ == "__main__":

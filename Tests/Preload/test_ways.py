@@ -81,8 +81,8 @@ class Ways(Case):
                     self.expect(self.one(NAME), "exit", EXIT_MARK, code=3)
 
     def test_children_under_a_filter(self):
-        """One that allows all that a child's start asks of the kernel costs no records. One that may
-        end the child there costs the child its record."""
+        """One that allows all that a child's start asks of the kernel costs no records. One that
+        may end the child there costs the child its record."""
         for how, is_recorded in ("prctl generous", True), ("seccomp generous", True), ("prctl by-argument", False), ("seccomp by-argument", False):
             for way in "crash", "leave", "execute":
                 with self.subTest(how=how, way=way):

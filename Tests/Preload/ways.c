@@ -305,8 +305,8 @@ static void show_surroundings(void)
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define RULES(array) { sizeof array / sizeof array[0], array }
 
-/* All but the calls that the program needs to end; all but some that LaunchGuard does not make, also
- * by their arguments; a call that it makes, by its arguments. */
+/* All but the calls that the program needs to end; all but some that LaunchGuard does not make,
+ * also by their arguments; a call that it makes, by its arguments. */
 static struct sock_filter strict[] = { LOAD(nr), IF(SYS_exit_group, 1, 0), KILL, ALLOW };
 static struct sock_filter generous[] = {
     LOAD(arch), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xffff), IF(0, 9, 0), LOAD(nr),

@@ -16,8 +16,8 @@ enum PreloadObstacle {
     /// The program simulates the one that it is given, and reports all that the library would do.
     case isSimulator
 
-    /// The obstacle of a program, not of a script's interpreter; nil: there is none, or the file does
-    /// not say.
+    /// The obstacle of a program, not of a script's interpreter; nil: there is none, or the file
+    /// does not say.
     init?(_ path: String) {
         if path.split(separator: "/").last == "valgrind" {
             self = .isSimulator
