@@ -1,7 +1,9 @@
 """Records of programs that died under `launchguard run`; the programs died as without it."""
+import functools
 import json
 import os
 import pathlib
+import platform
 import re
 import resource
 import shutil
@@ -367,6 +369,26 @@ class NotLoaded(Recorded):
         # Root itself gets nothing more from it.
         program.chmod(0o4755)
         self.ends(4, [*self.under(), program, "exit", "4"], errors=b"")
+
+
+class Tools(Recorded):
+    def test_tools(self):
+        """A debugger, a tracer and an emulator print and end as without the tool, and the crash is
+        in a run of the program."""
+        numbers = functools.partial(re.sub, rb"\b\d{3,}\b", b"N")
+        for tool, end in (["strace", "-f", "-o", "/dev/null"], "debugger"), (["gdb", "-q", "-nx", "-batch", "-ex", "run", "--args"], "killed"), \
+                         (["qemu-" + platform.machine()], "crash"):
+            if not shutil.which(tool[0]):
+                print("left out: %s is not installed" % tool[0])
+                continue
+            for way, name in (["fault"], end), (["exit", "3"], "exit"):
+                with self.subTest(tool=tool[0], way=way):
+                    shutil.rmtree(self.records, ignore_errors=True)
+                    command = [*tool, self.options.probe, *way]
+                    bare, under = Run(command).end(), Run([*self.under(), *command]).end()
+                    self.assertEqual([under[0], *map(numbers, under[1:])], [bare[0], *map(numbers, bare[1:])])
+                    run, = self.runs(pathlib.Path(self.options.probe).name)
+                    self.assertEqual(run["verdict"]["end"], name)
 
 
 class RecordedEnds(Recorded, ends.Ends):
