@@ -65,6 +65,19 @@ import Testing
         }
     }
 
+    @Test func aSignalOfItsOwnIsNamedSo() throws {
+        var report = try Sample.crash()
+        report.crash?.messages = nil
+        report.crash?.message = nil
+        report.crash?.what = nil
+        report.crash?.kind = "signal.queued"
+        report.crash?.senderUserID = 7
+        for (sender, words) in [(report.identity?.processID, " sent by the program itself"), (1, " sent by process 1 of user 7")] {
+            report.crash?.senderProcessID = sender
+            #expect(report.headline.contains(words), "\(report.headline)")
+        }
+    }
+
     @Test func evidenceHasTheOrderOfItsValues() {
         let values: [(lg_evidence, Evidence)] = [
             (LG_EVIDENCE_NONE, .noRun), (LG_EVIDENCE_PROCESS_ALIVE, .processAlive), (LG_EVIDENCE_CRASH_NOTE, .crashNote),
