@@ -5,9 +5,12 @@ struct OwnCode {
     private let program: String?
     /// File names that a context calls its own modules.
     private let named: Set<String>
+    /// The process; nil: it is not known.
+    let process: Int32?
 
     init(_ report: RunReport) {
         program = report.programPath
+        process = report.identity?.processID
         named = Set((report.contexts ?? []).flatMap { $0.modules ?? [] })
     }
 

@@ -19,9 +19,16 @@ extension RunReport {
             case .running: "running" + (identity.map { ": process \($0.processID)" } ?? "")
             }
         if let crash, crash.isHandled {
-            text += "; it survived before: \(crash.sentence(OwnCode(self)))"
+            text += "; \(isNamed(crash) ? "the cause" : "it survived before"): \(crash.sentence(OwnCode(self)))"
         }
         return text
+    }
+
+    /// Whether the words before a bad exit name the instruction of a crash that a handler returned
+    /// from: Go's runtime goes on at code that prints both, and ends.
+    private func isNamed(_ crash: Crash) -> Bool {
+        guard verdict?.end == .exit, let standardError else { return false }
+        return standardError.text.split { " []\n".contains($0) }.contains { $0 == "pc=\(crash.programCounter.short)" }
     }
 
     /// The headline without the program, for lines that have it already, as those of a list; nil:

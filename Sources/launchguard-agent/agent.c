@@ -31,6 +31,9 @@
 /* A run that finds no room in the spool is tried again this often, for so long. */
 #define FULL_LOOK_MS 60000
 #define FULL_NS (UINT64_C(2) * 3600 * 1000000000)
+/* The process that started the agent ends a moment later, and the agent has its parent then. */
+#define ADOPTED_NS UINT64_C(2000000000)
+#define ADOPTED_LOOK_MS 20
 #define WAITS_MAX 1024
 #define REST_MS 1000
 
@@ -75,6 +78,31 @@ static bool may_send(struct agent *agent)
 {
     agent->composer.consent = lg__consent_read(agent->spool);
     return agent->composer.consent.given && !lg__spool_is_off(agent->spool);
+}
+
+/* ---- the parent ---- */
+
+/* A program that is process 1 of its namespace, or a subreaper, takes orphans in. It may wait for
+ * all of its children, and the agent must not wait for its end then. */
+static bool is_child_of_program(const struct agent *agent)
+{
+    const pid_t parent = getppid();
+    for (uint32_t i = 0; i < agent->runs.count; i++) {
+        const struct known_run *run = &agent->runs.list[i];
+        if (run->state == RUN_ALIVE && run->pidfd >= 0 && run->pid == parent)
+            return true;
+    }
+    return false;
+}
+
+/* Milliseconds until the next look for the parent; −1: none is needed. */
+static int look_for_parent(struct agent *agent, uint64_t begun)
+{
+    if (!agent->attempts.once && is_child_of_program(agent)) {
+        agent_log("the program has become the parent of the agent, which sends what is due, and ends");
+        agent->attempts.once = true;
+    }
+    return !agent->attempts.once && getppid() == getsid(0) && lg__os_clock_ns(CLOCK_MONOTONIC) - begun < ADOPTED_NS ? ADOPTED_LOOK_MS : -1;
 }
 
 /* ---- the loop ---- */
@@ -190,6 +218,7 @@ static int loop(struct agent *agent)
 {
     static struct curl_waitfd waits[WAITS_MAX];
     static uint32_t index[WAITS_MAX];
+    const uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     uint64_t idle_since = 0;
     for (;;) {
         struct answer answer;
@@ -198,6 +227,7 @@ static int loop(struct agent *agent)
         int timeout = work(agent, &go_on);
         if (!go_on)
             return AGENT_NO_CONFIG;
+        const int look = look_for_parent(agent, begun);
         uint64_t now = lg__os_clock_ns(CLOCK_REALTIME), steady = lg__os_clock_ns(CLOCK_MONOTONIC);
         if (!agent->attempts.sender.easy) {
             struct mail *mail = attempts_next(&agent->attempts, now);
@@ -211,7 +241,7 @@ static int loop(struct agent *agent)
             }
         }
         bool busy = agent->attempts.sender.easy != NULL, alive = runs_alive(&agent->runs) > 0, pending = mailbox_has(&agent->mailbox, LG_DELIVERY_PENDING);
-        if (agent->options->once && !busy && !attempts_next(&agent->attempts, now) && (timeout < 0 || agent->full_since_ns))
+        if (agent->attempts.once && !busy && !attempts_next(&agent->attempts, now) && (timeout < 0 || agent->full_since_ns))
             return pending || agent->full_since_ns ? AGENT_LEFT : AGENT_DONE;
         if (busy || alive || pending || timeout >= 0) {
             idle_since = 0;
@@ -225,6 +255,7 @@ static int loop(struct agent *agent)
             timeout = sooner(timeout, attempts_until_due(&agent->attempts, now));
         if (mailbox_has(&agent->mailbox, LG_DELIVERY_HELD) && (alive || pending))
             timeout = sooner(timeout, (int)(HELD_LOOK_NS / 1000000));
+        timeout = sooner(timeout, look);
         rest(busy, timeout);
         unsigned count = wait_list(agent, waits, index);
         int most = busy ? (int)REQUEST_MS : 3600000;

@@ -155,3 +155,17 @@ char *const *lg__environment_without_us(const struct lg__environment *change, ch
         memmove(&entries[change->at], &entries[change->at + 1], (change->count - change->at) * sizeof *entries);
     return entries;
 }
+
+void lg__environment_leave(void)
+{
+    const char *all = getenv("LD_PRELOAD");
+    const char *self = all ? find_self(all - (sizeof preload - 1)) : NULL;
+    char *rest = self ? strdup(all) : NULL;
+    if (!rest)
+        return;
+    char *at = rest + (self - all), *after = at + strlen(own_path);
+    memmove(at, after + (*after != 0), strlen(after + (*after != 0)) + 1);
+    if (!*rest || setenv("LD_PRELOAD", rest, 1) != 0)
+        unsetenv("LD_PRELOAD");
+    free(rest);
+}

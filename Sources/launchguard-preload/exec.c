@@ -37,23 +37,13 @@ static int refuse(void)
     return -1;
 }
 
-#define FIND(name) do { void *found = dlsym(RTLD_NEXT, #name); memcpy(&libc.name, &found, sizeof found); } while (0)
+#define FIND(name) LG__FIND(libc.name, #name)
 
-/* Look the functions up at start: dlsym() is not for a signal handler, or for a child that shares
- * our memory. A constructor of another library may need one before. */
+/* A child that shares our memory looks nothing up. */
 __attribute__((constructor)) static void find(void)
 {
-    FIND(execve);
-    FIND(execvpe);
-    FIND(fexecve);
-    FIND(execveat);
-    FIND(posix_spawn);
-    FIND(posix_spawnp);
-    FIND(system);
-    FIND(popen);
+    (void)(FIND(execve) + FIND(execvpe) + FIND(fexecve) + FIND(execveat) + FIND(posix_spawn) + FIND(posix_spawnp) + FIND(system) + FIND(popen));
 }
-
-#define IS_THERE(name) (libc.name || (find(), libc.name))
 
 /* `own`: the environment for the program at a path, on this stack. */
 #define ENVIRONMENT(own, given, directory, path, flags)                                      \
@@ -94,7 +84,7 @@ static bool begin(int directory, const char *path)
 
 LG__EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    if (!IS_THERE(execve))
+    if (!FIND(execve))
         return refuse();
     const bool begun = begin(AT_FDCWD, path);
     ENVIRONMENT(own, environment, AT_FDCWD, path, 0);
@@ -108,7 +98,7 @@ LG__EXPORT int execv(const char *path, char *const arguments[])
 
 LG__EXPORT int execvpe(const char *name, char *const arguments[], char *const environment[])
 {
-    if (!IS_THERE(execvpe))
+    if (!FIND(execvpe))
         return refuse();
     /* libc looks in PATH for a name without a slash */
     const bool begun = strchr(name, '/') ? begin(AT_FDCWD, name) : lg__preloaded_executes();
@@ -123,7 +113,7 @@ LG__EXPORT int execvp(const char *name, char *const arguments[])
 
 LG__EXPORT int fexecve(int file, char *const arguments[], char *const environment[])
 {
-    if (!IS_THERE(fexecve))
+    if (!FIND(fexecve))
         return refuse();
     const bool begun = lg__preloaded_executes();
     ENVIRONMENT(own, environment, file, "", AT_EMPTY_PATH);
@@ -134,7 +124,7 @@ extern int execveat(int, const char *, char *const[], char *const[], int); /* si
 
 LG__EXPORT int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags)
 {
-    if (!IS_THERE(execveat))
+    if (!FIND(execveat))
         return refuse();
     const bool begun = flags & AT_EMPTY_PATH ? lg__preloaded_executes() : begin(directory, path);
     ENVIRONMENT(own, environment, directory, path, flags & AT_EMPTY_PATH);
@@ -146,7 +136,7 @@ LG__EXPORT int execveat(int directory, const char *path, char *const arguments[]
 LG__EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                            char *const arguments[], char *const environment[])
 {
-    if (!IS_THERE(posix_spawn))
+    if (!FIND(posix_spawn))
         return ENOSYS;
     ENVIRONMENT(own, environment, AT_FDCWD, path, 0);
     START(int, libc.posix_spawn(process, path, actions, attributes, arguments, own));
@@ -155,7 +145,7 @@ LG__EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_f
 LG__EXPORT int posix_spawnp(pid_t *process, const char *name, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
                             char *const arguments[], char *const environment[])
 {
-    if (!IS_THERE(posix_spawnp))
+    if (!FIND(posix_spawnp))
         return ENOSYS;
     ENVIRONMENT(own, environment, AT_FDCWD, name, LG__ENVIRONMENT_IN_PATH);
     START(int, libc.posix_spawnp(process, name, actions, attributes, arguments, own));
@@ -163,14 +153,14 @@ LG__EXPORT int posix_spawnp(pid_t *process, const char *name, const posix_spawn_
 
 LG__EXPORT int system(const char *command)
 {
-    if (!IS_THERE(system))
+    if (!FIND(system))
         return refuse();
     START(int, libc.system(command));
 }
 
 LG__EXPORT FILE *popen(const char *command, const char *how)
 {
-    if (!IS_THERE(popen)) {
+    if (!FIND(popen)) {
         refuse();
         return NULL;
     }

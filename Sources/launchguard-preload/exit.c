@@ -12,22 +12,16 @@
 static void (*libc_quick_exit)(int);
 static int (*libc_daemon)(int, int);
 
-/* Look the functions up at start: dlsym() is not for a signal handler. A constructor of another
- * library may need one before. */
 __attribute__((constructor)) static void find(void)
 {
-    void *found = dlsym(RTLD_NEXT, "quick_exit");
-    memcpy(&libc_quick_exit, &found, sizeof found);
-    found = dlsym(RTLD_NEXT, "daemon");
-    memcpy(&libc_daemon, &found, sizeof found);
+    (void)LG__FIND(libc_quick_exit, "quick_exit");
+    (void)LG__FIND(libc_daemon, "daemon");
 }
 
 LG__EXPORT _Noreturn void quick_exit(int status)
 {
     lg__preloaded_leaves(status);
-    if (!libc_quick_exit)
-        find();
-    if (libc_quick_exit)
+    if (LG__FIND(libc_quick_exit, "quick_exit"))
         libc_quick_exit(status);
     _exit(status);
 }
@@ -36,9 +30,7 @@ LG__EXPORT _Noreturn void quick_exit(int status)
 LG__EXPORT int daemon(int keeps_directory, int keeps_files)
 {
     const pid_t parent = getpid();
-    if (!libc_daemon)
-        find();
-    if (!libc_daemon) {
+    if (!LG__FIND(libc_daemon, "daemon")) {
         errno = ENOSYS;
         return -1;
     }

@@ -7,8 +7,10 @@
  * another way runs as without us. */
 #include "preload.h"
 #include "program.h"
+#include "script.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,10 +36,27 @@ static void start(int *count, char ***arguments)
     lg__launch_begin(lg__preloaded_session(), count, arguments);
 }
 
+/* qemu gives its environment to a program of another machine, whose loader would say that this
+ * library is not for it. */
+static void spare_guest(int count, char *const *arguments)
+{
+    static const char emulator[] = "qemu-";
+    size_t size = 0;
+    const char *name = count ? lg__script_last_part(arguments[0], &size) : "";
+    bool is_guest = false;
+    if (size < sizeof emulator || memcmp(name, emulator, sizeof emulator - 1) != 0)
+        return;
+    for (int i = 1; i < count && !is_guest; i++)
+        is_guest = lg__environment_for(AT_FDCWD, arguments[i], 0, environ).self != NULL;
+    if (is_guest)
+        lg__environment_leave();
+}
+
 static int main_behind_start(int count, char **arguments, char **environment)
 {
     char **const before = environ;
     start(&count, &arguments);
+    spare_guest(count, arguments);
     return the_main(count, arguments, environ == before ? environment : environ);
 }
 

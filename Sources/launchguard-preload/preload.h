@@ -11,6 +11,16 @@
 
 #define LG__EXPORT __attribute__((visibility("default")))
 
+/* libc's function of a name, which a pointer keeps. The constructor of each file looks its
+ * functions up, as dlsym() is not for a signal handler; constructors of other libraries may call
+ * one before. false: this libc has no such function. */
+#define LG__FIND(pointer, name)                       \
+    ((pointer) || __extension__({                     \
+        void *found_ = dlsym(RTLD_NEXT, name);        \
+        memcpy(&(pointer), &found_, sizeof found_);   \
+        found_ != NULL;                               \
+    }))
+
 /* settings.c: the options of this program, by arguments and environment. They stay valid. NULL:
  * none can be made. */
 const lg_options *lg__settings_read(int count, char *const *arguments);
@@ -32,6 +42,8 @@ struct lg__environment lg__environment_for(int directory, const char *path, int 
 /* The environment without this library, in room for all entries and their NULL, and for the
  * variable and its NUL. Handler. */
 char *const *lg__environment_without_us(const struct lg__environment *change, char *const *given, char **entries, char *value);
+/* Take this library out of the environment of this process. */
+void lg__environment_leave(void);
 
 /* inherit.c: around a call that executes a program: signals are ignored and blocked as the program
  * wants it, and not as LaunchGuard has it. Handler. */

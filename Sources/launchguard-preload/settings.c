@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -35,6 +37,11 @@ const lg_options *lg__settings_read(int count, char *const *arguments)
     lg__program_take(count, arguments, &program);
     if (log && strlen(log) < sizeof log_path)
         strcpy(log_path, log);
+    if (lg__arch_is_simulated()) {
+        /* its reports name all that the process does: calls, blocks of the heap, races */
+        lg__settings_say("valgrind simulates this program, which has no record");
+        return NULL;
+    }
     if (!lg__program_place(&program, folder && *folder ? folder : NULL)) {
         lg__settings_say("LAUNCHGUARD_DIRECTORY is no path that can be used; make it an absolute one of at most 4000 bytes");
         return NULL;
@@ -48,17 +55,27 @@ const lg_options *lg__settings_read(int count, char *const *arguments)
     return &options;
 }
 
+/* Beyond a limit on the size of files a write would end the program. */
+static bool has_room(int file, size_t size)
+{
+    struct rlimit limit;
+    struct stat info;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || (fstat(file, &info) == 0 && (!S_ISREG(info.st_mode) || (uint64_t)info.st_size + size <= limit.rlim_cur)));
+}
+
 bool lg__settings_say(const char *message)
 {
     char line[2048];
     const int error = errno;
+    bool said = false;
     int file = log_path[0] ? open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600) : -1;
     if (file >= 0) {
-        int size = snprintf(line, sizeof line, "launchguard: %s[%d]: %s\n", program.name, (int)getpid(), message);
-        ssize_t ignored = write(file, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
-        (void)ignored;
+        const int whole = snprintf(line, sizeof line, "launchguard: %s[%d]: %s\n", program.name, (int)getpid(), message);
+        const size_t size = (size_t)whole < sizeof line ? (size_t)whole : sizeof line - 1;
+        said = has_room(file, size) && write(file, line, size) > 0;
         close(file);
     }
     errno = error;
-    return file >= 0;
+    return said;
 }

@@ -146,12 +146,12 @@ class DeliveryTest(unittest.TestCase):
 
     # ---- programs ----
 
-    def start(self, *steps, program=VICTIM, environment=None, prepare=None, **options):
-        """A program with the options of lg_delivery_options."""
+    def start(self, *steps, program=VICTIM, within=(), environment=None, prepare=None, **options):
+        """A program with the options of lg_delivery_options, as an argument of another one."""
         options.setdefault("agent_path", AGENT)
         words = ["%s=%s" % pair for pair in options.items() if pair[1] is not None]
         output = tempfile.TemporaryFile("w+")
-        child = subprocess.Popen([program, "--state", str(self.state), *words, *steps], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        child = subprocess.Popen([*within, program, "--state", str(self.state), *words, *steps], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                  start_new_session=True, env={**self.environment, **(environment or {})}, preexec_fn=prepare)
         child.output = output
         self.children.append(child)

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import unittest
 
 import server as scripted
@@ -199,6 +200,28 @@ class OneAgent(DeliveryTest):
         os.kill(child.pid, signal.SIGTERM)
         self.end(child)
         wait_until(lambda: is_gone(agent), "the agent ends by itself")
+
+    def test_a_program_that_takes_orphans_in_can_wait_for_all(self):
+        """The agent becomes its child, sends what is due, and ends: also where no server
+        answers."""
+        server = self.server()
+        first = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+        ways = {"subreaper": (["subreaper"], ()), "first process": ([], first)}
+        if subprocess.run([*first, "true"], stderr=subprocess.DEVNULL).returncode:
+            print("left out: the first process of a namespace, which may not be made here")
+            del ways["first process"]
+        for name, (steps, within) in ways.items():
+            for endpoint in server.url(), "http://127.0.0.1:1/":
+                with self.subTest(way=name, endpoint=endpoint):
+                    owed = self.owe(endpoint=endpoint)
+                    steps = [*steps, "deliver", "begin", "finish", "witness", "wait-for-all"]
+                    said = self.run_victim(*steps, within=within, endpoint=endpoint)
+                    self.assertEqual((said.status, said["wait-for-all"]), (0, "none"), self.log())
+                    self.assertIn("the parent of the agent", self.log())
+                    self.assertEqual(agents_of(self.folder), [])
+                    if endpoint == server.url():
+                        self.until_sent(owed.uuid)
+                    shutil.rmtree(self.state)
 
     def test_programs_that_start_at_once_have_one(self):
         server = self.server()

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,6 +133,13 @@ static void children(void)
     puts("children: none");
 }
 
+/* A program that takes orphans in, and waits for all of its children at its end. */
+static void wait_for_all(void)
+{
+    while (wait(NULL) > 0) {}
+    puts("wait-for-all: none");
+}
+
 /* Whether an agent waits for the end of this process. */
 static bool has_witness(const char *state)
 {
@@ -179,6 +187,10 @@ static void step_forward(char *step)
         report_now(step, value);
     else if (strcmp(step, "children") == 0)
         children();
+    else if (strcmp(step, "subreaper") == 0)
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    else if (strcmp(step, "wait-for-all") == 0)
+        wait_for_all();
     else if (strcmp(step, "witness") == 0)
         wait_until(has_witness(state_directory));
     else if (strcmp(step, "delivered") == 0)

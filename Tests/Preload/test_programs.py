@@ -237,6 +237,21 @@ class Programs(Case):
         self.assertEqual(self.run_one([self.ways, "exit", "5"], True), (5, ""))
         self.problem("absolute")
 
+    def test_size_of_files(self):
+        """Under a limit that has no place for the files the program runs as ever, and the log has a
+        word where it fits."""
+        for blocks in 0, 8, 100:  # of 1 KiB, in bash
+            def run(preloaded, *way):
+                return self.run_one(["bash", "-c", f"ulimit -f {blocks}; exec \"$@\"", "-", self.ways, *way], preloaded)
+            for way in ("exit", "5"), ("fault",), ("fork", "crash"), ("recover", "3"):
+                with self.subTest(blocks=blocks, way=way):
+                    self.assertEqual(run(True, *way), run(False, *way))
+                    self.assertEqual(self.runs("preload-ways"), [])
+                    if blocks:
+                        self.problem("raise ulimit -f")
+                    else:
+                        self.assertEqual(self.log.read_text(), "")
+
     def test_other_user(self):
         """Each user has a folder of its own; nobody's files are taken away."""
         if os.geteuid() != 0:

@@ -73,11 +73,27 @@ class Ways(Case):
 
     def test_ends_under_a_filter(self):
         """Of a filter that allows the end alone, the program sees nothing more than without."""
-        for how in "prctl exit", "prctl leave", "seccomp exit", "seccomp leave":
-            with self.subTest(how=how):
-                self.setUp()
-                self.way("confined", how, status=3)
-                self.expect(self.one(NAME), "exit", EXIT_MARK, code=3)
+        for how in "prctl strict", "seccomp strict", "prctl generous", "seccomp by-argument":
+            for way in "confined-exit", "confined-leave":
+                with self.subTest(how=how, way=way):
+                    self.setUp()
+                    self.way(way, how, status=3)
+                    self.expect(self.one(NAME), "exit", EXIT_MARK, code=3)
+
+    def test_children_under_a_filter(self):
+        """One that allows all that a child's start asks of the kernel costs no records. One that
+        may end the child there costs the child its record."""
+        for how, is_recorded in ("prctl generous", True), ("seccomp generous", True), ("prctl by-argument", False), ("seccomp by-argument", False):
+            for way in "crash", "leave", "execute":
+                with self.subTest(how=how, way=way):
+                    self.setUp()
+                    self.way("confined-fork", how, way, status=NOTHING_ELSE)
+                    parent, *child = self.runs(NAME)
+                    self.expect(parent, "exit", EXIT_MARK, code=NOTHING_ELSE)
+                    if way == "execute" or not is_recorded:
+                        self.assertEqual(child, [])
+                    else:
+                        self.expect(child[0], "crash" if way == "crash" else "exit")
 
     def test_signals(self):
         for number, end, evidence in ((signal.SIGTERM, "terminated", TERMINATE_MARK), (signal.SIGINT, "terminated", TERMINATE_MARK),

@@ -299,22 +299,40 @@ static void show_surroundings(void)
         puts(*variable);
 }
 
-/* A filter that ends the process at any call but those that the program needs to end. */
+#define LOAD(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define IF(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
+#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+#define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define RULES(array) { sizeof array / sizeof array[0], array }
+
+/* All but the calls that the program needs to end; all but some that LaunchGuard does not make,
+ * also by their arguments; a call that it makes, by its arguments. */
+static struct sock_filter strict[] = { LOAD(nr), IF(SYS_exit_group, 1, 0), KILL, ALLOW };
+static struct sock_filter generous[] = {
+    LOAD(arch), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xffff), IF(0, 9, 0), LOAD(nr),
+    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 7, 0), IF(SYS_ptrace, 6, 0), IF(SYS_personality, 0, 3),
+    LOAD(args[0]), IF(0x0008, 3, 0), LOAD(nr), IF(SYS_openat, 0, 0), ALLOW, KILL,
+};
+static struct sock_filter by_argument[] = { LOAD(nr), IF(SYS_openat, 0, 2), LOAD(args[2]), IF(O_PATH, 1, 0), ALLOW, KILL };
+static const struct {
+    const char *name;
+    struct sock_fprog filter;
+} filters[] = { { "strict", RULES(strict) }, { "generous", RULES(generous) }, { "by-argument", RULES(by_argument) } };
+
+static int set_filter(const char *how, const struct sock_fprog *filter)
+{
+    return strncmp(how, "prctl", 5) == 0 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter)
+                                         : (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, filter);
+}
+
+/* `how`: the call, and the name of the filter. A question whether there are filters comes first. */
 static void confine(const char *how)
 {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const struct sock_fprog filter = { sizeof code / sizeof code[0], code };
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        (strncmp(how, "prctl", 5) == 0 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter)) != 0)
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || set_filter(how, NULL) == 0)
         _exit(99);
-    if (strstr(how, "leave"))
-        _exit(3);
-    exit(3);
+    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
+        if (strstr(how, filters[i].name) && set_filter(how, &filters[i].filter) != 0)
+            _exit(99);
 }
 
 /* ---- children ---- */
@@ -475,8 +493,12 @@ int main(int count, char **arguments)
         _Exit(atoi(argument));
     else if (strcmp(how, "quick-exit") == 0)
         quick_exit(atoi(argument));
-    else if (strcmp(how, "confined") == 0)
-        confine(argument);
+    else if (strcmp(how, "confined-exit") == 0)
+        confine(argument), exit(3);
+    else if (strcmp(how, "confined-leave") == 0)
+        confine(argument), _exit(3);
+    else if (strcmp(how, "confined-fork") == 0)
+        confine(argument), forked(arguments[3]);
     else if (strcmp(how, "exit") == 0)
         exit(atoi(argument));
     else if (strcmp(how, "kill") == 0)

@@ -1,7 +1,9 @@
 """Records of programs that died under `launchguard run`; the programs died as without it."""
+import functools
 import json
 import os
 import pathlib
+import platform
 import re
 import resource
 import shutil
@@ -87,6 +89,24 @@ class Recorded(UnderRun):
 
 
 class Limits(Recorded):
+    def test_size_of_files(self):
+        """Where no file fits, the tool and the program run as without a limit, and the log has a
+        word where that fits."""
+        for most in 0, 4096, 65536:
+            def limit():
+                resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+            log = self.directory / str(most)
+            with open(self.directory / "errors", "wb") as errors:
+                for way, status in (["exit", "5"], 5), (["fault"], -signal.SIGSEGV):
+                    for to in subprocess.PIPE, errors:
+                        self.assertEqual(Run([*self.under("--log", log), self.options.probe, *way], before=limit, stderr=to).end()[0], status)
+            self.assertEqual((self.directory / "errors").read_bytes(), b"")
+            with open(self.directory / "errors", "wb") as errors:  # the end by a write of its own
+                writes = ["bash", "-c", "seq 20000 >&2; echo $? > /dev/full; exit $?"]
+                statuses = [Run([*how, *writes], before=limit, stderr=errors).end()[0] for how in ([], self.under())]
+                self.assertEqual(*statuses)
+            self.assertEqual(b"raise ulimit -f" in log.read_bytes(), most > 0)
+
     def test_threads_of_a_limited_program(self):
         """With few addresses nearly as many threads begin as without."""
         def limit():
@@ -310,6 +330,17 @@ class NotLoaded(Recorded):
         self.assertEqual(self.ends(-11, [*self.under(), static, "fault"])[1].decode(), words + "launchguard: %s: it died of SIGSEGV\n" % static)
         self.ends(-11, [*self.under("--quiet"), static, "fault"], errors=b"")
 
+    def test_simulated(self):
+        """As one into which nothing is loaded: valgrind would report all that the library does."""
+        if not shutil.which("valgrind"):
+            self.skipTest("valgrind is not installed")
+        valgrind, program = shutil.which("valgrind"), self.options.probe
+        words = self.words(valgrind, "simulates the program that it runs")
+        for way, status, last in (["exit", "5"], 5, ""), (["fault"], -signal.SIGSEGV, "launchguard: %s: it died of SIGSEGV\n" % valgrind):
+            command = ["valgrind", "--quiet", "--log-file=/dev/null", program, *way]
+            self.ends(status, command, errors=b"")
+            self.assertEqual(self.ends(status, [*self.under(), *command])[1].decode(), words + last)
+
     def test_script_of_static_program(self):
         static = self.options.build("probe.c", "-static")
         script = self.directory / "script"
@@ -338,6 +369,26 @@ class NotLoaded(Recorded):
         # Root itself gets nothing more from it.
         program.chmod(0o4755)
         self.ends(4, [*self.under(), program, "exit", "4"], errors=b"")
+
+
+class Tools(Recorded):
+    def test_tools(self):
+        """A debugger, a tracer and an emulator print and end as without the tool, and the crash is
+        in a run of the program."""
+        numbers = functools.partial(re.sub, rb"\b\d{3,}\b", b"N")
+        for tool, end in (["strace", "-f", "-o", "/dev/null"], "debugger"), (["gdb", "-q", "-nx", "-batch", "-ex", "run", "--args"], "killed"), \
+                         (["qemu-" + platform.machine()], "crash"):
+            if not shutil.which(tool[0]):
+                print("left out: %s is not installed" % tool[0])
+                continue
+            for way, name in (["fault"], end), (["exit", "3"], "exit"):
+                with self.subTest(tool=tool[0], way=way):
+                    shutil.rmtree(self.records, ignore_errors=True)
+                    command = [*tool, self.options.probe, *way]
+                    bare, under = Run(command).end(), Run([*self.under(), *command]).end()
+                    self.assertEqual([under[0], *map(numbers, under[1:])], [bare[0], *map(numbers, bare[1:])])
+                    run, = self.runs(pathlib.Path(self.options.probe).name)
+                    self.assertEqual(run["verdict"]["end"], name)
 
 
 class RecordedEnds(Recorded, ends.Ends):

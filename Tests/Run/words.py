@@ -13,6 +13,24 @@ import json
 
 RUST = "fn main() { let text: Result<u32, _> = \"abc\".parse::<u32>(); text.unwrap(); }"
 JAVA = "class Bad { public static void main(String[] words) { throw new IllegalStateException(\"no notes\"); } }"
+GO = """package main
+/*
+static void boom(int *to) { *to = 1; }
+static void fails(void) { boom((int *)0); }
+*/
+import "C"
+import "os"
+type note struct{ size int }
+func main() {
+    var none *note
+    switch os.Args[1] {
+    case "c": C.fails()
+    case "recovers": func() { defer func() { recover() }(); none.size = 1 }(); os.Exit(3)
+    case "thread": go func() { none.size = 2 }(); select {}
+    default: none.size = 3
+    }
+}
+"""
 KEPT_BYTES = 16320
 
 
@@ -58,6 +76,24 @@ class Words(Recorded):
             self.skipTest("rustc builds nothing here")
         self.ends(101, [*self.under(), self.directory / "bad"])
         self.assertRegex(self.newest("bad")[0]["headline"], r"^exit: exit status 101: panic: .*InvalidDigit.* \(.*bad.rs:1:\d+\)$")
+
+    def test_go(self):
+        """Its runtime ends the process outside of the handler: the crash is the cause all the same,
+        unless the program recovered from it."""
+        if not shutil.which("go"):
+            self.skipTest("there is no go")
+        (self.directory / "notes.go").write_text(GO)
+        built = subprocess.run(["go", "build", "-o", "notes", "notes.go"], stderr=subprocess.PIPE, timeout=LIMIT_S, cwd=self.directory,
+                               env=dict(os.environ, CGO_ENABLED="1", GOCACHE=str(self.directory / "cache"), GOFLAGS="-mod=mod", GO111MODULE="off"))
+        if built.returncode:
+            self.skipTest("go builds nothing here: %s" % built.stderr.decode()[-200:])
+        for way, status, words in (("go", 2, r"invalid memory address .* \(panic\); the cause: write .* in main\.main\b"),
+                                   ("thread", 2, r"invalid memory address .* \(panic\); the cause: write .* in main\.main\.func"),
+                                   ("c", 2, r"fatal error: unexpected signal .*; the cause: write .* in boom\b"),
+                                   ("recovers", 3, "it survived before: write .* in main.main.func")):
+            self.assertEqual(Run([self.directory / "notes", way]).end()[0], status)
+            self.ends(status, [*self.under(), self.directory / "notes", way])
+            self.assertRegex(self.newest("notes")[0]["headline"], "^exit: exit status %d(: |; )%s" % (status, words))
 
     def test_all_arrives_and_the_end_is_kept(self):
         count = 200000

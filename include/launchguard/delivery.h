@@ -173,9 +173,10 @@ LG_BEGIN
  *
  *  The call returns before the agent runs, except where the last run counted as a launch crash, or
  *  the configuration is new, as at the very first start: then the agent has started. The program's
- *  wait() never sees the agent, and the agent shares no descriptor with it. Without consent no
- *  agent is started. The environment variable LAUNCHGUARD_NO_DELIVERY, also in a setuid program, or
- *  a file named "off" in the folder "spool" of the state directory, switches delivery off; the
+ *  wait() does not see the agent, which shares no descriptor with it. Process 1 of a namespace and
+ *  a subreaper become its parent: it tries each report that is due once, and ends. Without consent
+ *  no agent is started. The environment variable LAUNCHGUARD_NO_DELIVERY, also in a setuid program,
+ *  or a file named "off" in the folder "spool" of the state directory, switches delivery off; the
  *  configuration and the consent are stored all the same.
  *
  *  @return LG_OK; LG_ERR_NO_AGENT: no agent's program was found, reports stay owed; LG_ERR_OPTION

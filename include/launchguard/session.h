@@ -165,7 +165,8 @@ typedef struct lg_options {
      *  heartbeats and deadlines work as ever. There is no crash record, and no stacks of a hang or
      *  of a job. A SIGTERM, SIGINT or SIGHUP leaves no mark: announce the end by
      *  lg_will_terminate(). A page of the files that is lost, because somebody cut a file or the
-     *  disk failed, is not replaced by memory: access to the page is a SIGBUS. 0: all. */
+     *  disk failed, is not replaced by memory: access to the page is a SIGBUS. 0: all; under
+     *  valgrind, which reports crashes itself, none. */
     uint32_t capture;
 
     /** 1: the run file keeps the first 968 bytes of the program's arguments. Arguments may name

@@ -483,6 +483,8 @@ struct lg__arch_mark {
 };
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
+/* Whether valgrind simulates the CPU: 1 or 0. Handler. */
+int lg__arch_is_simulated(void);
 /* Make the interrupted code call lg__arch_jump() when the handler returns. Handler. */
 void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark);
 /* The registers that a mark holds, as lg__arch_registers(); the others are 0. Handler. */

@@ -51,7 +51,8 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
     session->keep_stderr = options->keep_stderr;
     session->spare_walk = options->spare_walk;
     session->keep_first = options->keep_first;
-    session->capture = options->capture;
+    /* valgrind reports a crash itself, and aborts at calls of the handler */
+    session->capture = lg__arch_is_simulated() ? LG_CAPTURE_NONE : options->capture;
     session->keep_command_line = options->keep_command_line;
     /* Parts that are left out need no room. */
     if (session->leave_out & LG_LEAVE_OUT_THREADS)

@@ -40,7 +40,7 @@ static bool this_boot(const lg_run_info *info)
     return strcmp(text, info->boot_id) == 0;
 }
 
-/* The newest run file whose name is below `limit` (empty: any); false: there is none. */
+/* The newest run file whose name is below `limit`; false: there is none. */
 static bool next_name(DIR *stream, const char *limit, char ret_name[LG__RUN_NAME_BYTES])
 {
     *ret_name = 0;
@@ -48,8 +48,7 @@ static bool next_name(DIR *stream, const char *limit, char ret_name[LG__RUN_NAME
     for (struct dirent *entry; (entry = readdir(stream));) {
         const char *name = entry->d_name;
         size_t size = strlen(name);
-        if (size < LG__RUN_NAME_BYTES && size > 6 && strcmp(name + size - 6, ".lgrun") == 0 && (!*limit || strcmp(name, limit) < 0) &&
-            strcmp(name, ret_name) > 0)
+        if (size < LG__RUN_NAME_BYTES && size > 6 && strcmp(name + size - 6, ".lgrun") == 0 && strcmp(name, limit) < 0 && strcmp(name, ret_name) > 0)
             memcpy(ret_name, name, size + 1);
     }
     return *ret_name;
@@ -59,8 +58,8 @@ static lg_status read_run(const char *state_directory, const char *name, lg_run_
 {
     char path[4096 + 96];
     lg_reader *reader;
-    int length = snprintf(path, sizeof path, "%s/runs/%s", state_directory, name);
-    lg_status status = length < (int)sizeof path ? lg_reader_open(path, &reader) : LG_ERR_NOT_FOUND;
+    snprintf(path, sizeof path, "%s/runs/%s", state_directory, name); /* the folder could be opened */
+    lg_status status = lg_reader_open(path, &reader);
     if (status == LG_OK) {
         status = lg_reader_run(reader, ret_info);
         lg_reader_close(reader);
@@ -72,8 +71,8 @@ static lg_status read_run(const char *state_directory, const char *name, lg_run_
 lg_status lg__witnessed_run_find(int runs, const char *state_directory, int32_t pid, struct lg__witnessed_run *ret_found)
 {
     struct lg__witnessed_run *found = ret_found;
-    lg_status first = LG_ERR_NOT_FOUND, status;
-    char limit[LG__RUN_NAME_BYTES] = "";
+    lg_status first = LG_OK, status;
+    char limit[LG__RUN_NAME_BYTES] = "~"; /* beyond all names, which begin with a number */
     int copy = openat(runs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = copy < 0 ? NULL : fdopendir(copy);
     if (!stream) {
@@ -87,10 +86,10 @@ lg_status lg__witnessed_run_find(int runs, const char *state_directory, int32_t 
         status = read_run(state_directory, found->name, &found->info);
         if (status == LG_OK && found->info.pid == pid && this_boot(&found->info))
             break;
-        if (!*limit && status != LG_OK)
+        if (*limit == '~')
             first = status;
         memcpy(limit, found->name, sizeof limit);
     }
     closedir(stream);
-    return found->name[0] ? LG_OK : first;
+    return found->name[0] ? LG_OK : first != LG_OK ? first : LG_ERR_NOT_FOUND;
 }

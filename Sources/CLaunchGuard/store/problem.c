@@ -10,8 +10,10 @@ lg_status lg__problem_set(struct lg__problem *problem, lg_status status, const c
 {
     char reason[128] = "", words[96];
     if (error) {
-        snprintf(reason, sizeof reason, " (%s)", error == ENODEV /* of mmap() */ ? "no shared memory there: put the state directory on another one"
-                                                                                 : lg__error_words(error, words, sizeof words));
+        snprintf(reason, sizeof reason, " (%s)",
+                 error == ENODEV /* of mmap() */ ? "no shared memory there: put the state directory on another one"
+                 : error == EFBIG                ? "raise ulimit -f"
+                                                 : lg__error_words(error, words, sizeof words));
         errno = error;
     }
     return lg__problem_say(problem, status, "%s%s%s%s", path ? path : "", path ? ": " : "", lg_status_message(status), reason);

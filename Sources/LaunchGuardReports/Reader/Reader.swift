@@ -45,13 +45,13 @@ public final class Reader {
         try contents(.run, stackBytes: includingMemory)
     }
 
-    /// Identity and end of the run, without breadcrumbs, annotations, heartbeats, deadlines,
-    /// standard error, the sites of guard events and the fingerprint, and without modules where no
-    /// stack needs them. The reader still checks that these parts are there and within bounds.
+    /// Identity and end of the run, without breadcrumbs, annotations, heartbeats, deadlines, the
+    /// sites of guard events and the fingerprint, and without modules where no stack needs them.
+    /// The reader still checks that these parts are there and within bounds.
     public func summary() throws(ReportError) -> RunReport {
         try contents(
-            .run, without: LG_REPORT_BREADCRUMBS | LG_REPORT_ANNOTATIONS | LG_REPORT_PULSE | LG_REPORT_STANDARD_ERROR | LG_REPORT_GUARD_SITES
-                | LG_REPORT_FINGERPRINT | LG_REPORT_SPARE_MODULES)
+            .run, without: LG_REPORT_BREADCRUMBS | LG_REPORT_ANNOTATIONS | LG_REPORT_PULSE | LG_REPORT_GUARD_SITES | LG_REPORT_FINGERPRINT
+                | LG_REPORT_SPARE_MODULES)
     }
 
     /// Lets ``ledger()`` show launches as finished that the last run finished after the ledger was

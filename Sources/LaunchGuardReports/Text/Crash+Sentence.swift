@@ -4,26 +4,26 @@ extension Crash {
     ///
     /// - Parameter lastWords: what was said on standard error, where the record has no message.
     func sentence(_ own: OwnCode, of program: String? = nil, lastWords: Message? = nil) -> String {
-        let (words, saidAt) = lastWords.map { ($0.text.inOneLine, nil) } ?? happened
+        let (words, saidAt) = lastWords.map { ($0.text.inOneLine, nil) } ?? happened(own)
         let place = place(own, saidAt) ?? ""
         let isNamed = program.map { place.hasPrefix(" in \($0) + ") } ?? true
         return words + place + (isNamed ? "" : " \(place.isEmpty ? "in" : "of") \(program ?? "")")
     }
 
     /// What happened, and where that was by the program's own words.
-    private var happened: (words: String, location: String?) {
+    private func happened(_ own: OwnCode) -> (words: String, location: String?) {
         if let cause = thrownWords { return (cause.inOneLine, nil) }
         if let accesses = accessWords { return (accesses, nil) }
         if let said = messages?.first?.spoken { return (said.words.inOneLine, said.location) }
         if let message { return (message.inOneLine, nil) }
-        guard let what else { return (signal.name + senderWords, nil) }
+        guard let what else { return (signal.name + senderWords(own), nil) }
         if let syscall { return ("\(what) \(syscall)", nil) }
         return (what + (hasData ? address.map { " at address \($0.short)" } ?? "" : ""), nil)
     }
 
-    private var senderWords: String {
+    private func senderWords(_ own: OwnCode) -> String {
         guard let senderProcessID else { return "" }
-        return kind == "signal.self" ? " sent by the program itself" : " sent by process \(senderProcessID) of user \(senderUserID ?? 0)"
+        return kind == "signal.self" || senderProcessID == own.process ? " sent by the program itself" : " sent by process \(senderProcessID) of user \(senderUserID ?? 0)"
     }
 
     /// Kinds with an address of data, which may tell where a pointer came from.

@@ -308,7 +308,7 @@ static void test_failed_starts_are_no_suspicion(void **state)
     (void)state;
     expect_start(FULL, state_path("limited"));
     for (int i = 0; i < 4; i++) {
-        expected = (struct expectation){ LG_ERR_LIMIT, LG_PROTECTION_LAUNCH, "File too large", state_path("limited"), false };
+        expected = (struct expectation){ LG_ERR_LIMIT, LG_PROTECTION_LAUNCH, "raise ulimit -f", state_path("limited"), false };
         expect_exit(between_ledger_and_run_file, NULL, 0);
     }
     expect_start(FULL, state_path("limited")); /* this holds as soon as there is room again */
@@ -350,7 +350,7 @@ static void test_retried_start_heals(void **state)
 static void test_file_size_limit(void **state)
 {
     (void)state;
-    expected = (struct expectation){ LG_ERR_LIMIT, LG_PROTECTION_NONE, "File too large", state_path("limited"), false };
+    expected = (struct expectation){ LG_ERR_LIMIT, LG_PROTECTION_NONE, "raise ulimit -f", state_path("limited"), false };
     expect_exit(under_file_size_limit, NULL, 0);
 }
 

@@ -304,6 +304,17 @@ static inline int lg_shim_as_stop(int number)
     return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU ? number : SIGSTOP;
 }
 
+/* Whether so many bytes more fit into a file. A write beyond the limit on the size of files is a
+ * signal to the process. */
+static inline int lg_shim_has_room(int file, size_t size)
+{
+    struct rlimit limit;
+    struct stat info;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
+        return 1;
+    return (uint64_t)info.st_size + size <= limit.rlim_cur;
+}
+
 #define LG_SHIM_KEPT_FILE 3
 
 /* Close all files but two (-1: none), which are LG_SHIM_KEPT_FILE and the next one then. The

@@ -47,6 +47,37 @@ import Testing
         }
     }
 
+    /// The handler of Go's runtime returns, and the runtime prints the crash and ends.
+    @Test func aCrashThatTheLastWordsNameIsTheCause() throws {
+        var report = try Sample.crash()
+        report.crash?.isHandled = true
+        let place = try #require(report.crash?.programCounter.short)
+        for (words, end, isCause) in [
+            ("panic: no\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=\(place)]\n", RunEnd.exit, true),
+            ("panic: no\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=\(place)0]\n", .exit, false),
+            ("[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=\(place)]\n", .clean, false),
+            ("panic: no\n", .exit, false),
+        ] {
+            report.standardError = StandardError(text: words, totalBytes: UInt64(words.utf8.count))
+            report.verdict = Verdict(end: end, evidence: "-", evidenceKind: .witness)
+            #expect(report.headline.contains("; the cause: ") == isCause, "\(report.headline)")
+            #expect(report.headline.contains("; it survived before: ") != isCause, "\(report.headline)")
+        }
+    }
+
+    @Test func aSignalOfItsOwnIsNamedSo() throws {
+        var report = try Sample.crash()
+        report.crash?.messages = nil
+        report.crash?.message = nil
+        report.crash?.what = nil
+        report.crash?.kind = "signal.queued"
+        report.crash?.senderUserID = 7
+        for (sender, words) in [(report.identity?.processID, " sent by the program itself"), (1, " sent by process 1 of user 7")] {
+            report.crash?.senderProcessID = sender
+            #expect(report.headline.contains(words), "\(report.headline)")
+        }
+    }
+
     @Test func evidenceHasTheOrderOfItsValues() {
         let values: [(lg_evidence, Evidence)] = [
             (LG_EVIDENCE_NONE, .noRun), (LG_EVIDENCE_PROCESS_ALIVE, .processAlive), (LG_EVIDENCE_CRASH_NOTE, .crashNote),

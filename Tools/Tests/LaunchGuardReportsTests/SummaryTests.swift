@@ -16,7 +16,6 @@ import Testing
         if report.breadcrumbs != nil { report.problems.removeAll { $0.part == "ring log" } }
         report.breadcrumbs = nil
         report.annotations = nil
-        report.standardError = nil
         report.heartbeats = nil
         report.deadlines = nil
         #expect(report.fingerprint?.count == 32)

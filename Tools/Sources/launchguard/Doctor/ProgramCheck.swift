@@ -53,6 +53,8 @@ enum ProgramCheck {
             Finding(.warning, "program.loader", alone, "link LaunchGuard into it, or use a build for glibc")
         case .hasMoreRights:
             Finding(.warning, "program.setuid", alone, "link LaunchGuard into it, or start it as the user whose rights it needs")
+        case .isSimulator:
+            Finding(.warning, "program.simulator", alone, "run the program without it")
         }
     }
 

@@ -13,9 +13,16 @@ enum PreloadObstacle {
     case hasOtherLoader(String)
     /// The program gets more rights than its caller, and the loader ignores the caller's wishes.
     case hasMoreRights
+    /// The program simulates the one that it is given, and reports all that the library would do.
+    case isSimulator
 
-    /// The obstacle of a program that is no script; nil: there is none, or the file does not say.
+    /// The obstacle of a program, not of a script's interpreter; nil: there is none, or the file
+    /// does not say.
     init?(_ path: String) {
+        if path.split(separator: "/").last == "valgrind" {
+            self = .isSimulator
+            return
+        }
         guard let head = ProgramHead(path, size: 64), head.bytes.starts(with: [0x7F] + "ELF".utf8) else { return nil }
         guard head.bytes.count == 64, head.bytes[4] == 2, head.bytes[5] == 1, head.number(at: 18, as: UInt16.self) == Self.machine else {
             self = .isForeign
@@ -43,13 +50,14 @@ enum PreloadObstacle {
         case .isForeign: "is made for another machine"
         case .hasOtherLoader(let loader): "is loaded by \(loader)"
         case .hasMoreRights: "has more rights than its caller"
+        case .isSimulator: "simulates the program that it runs"
         }
     }
 
     /// Whether programs that it starts can take the library all the same.
     var leavesChildren: Bool {
         switch self {
-        case .isStatic, .hasMoreRights: true
+        case .isStatic, .hasMoreRights, .isSimulator: true
         case .isForeign, .hasOtherLoader: false
         }
     }

@@ -58,8 +58,7 @@ struct ProgramFile {
     /// The obstacle for the preload library in the program; nil: there is none.
     var obstacle: PreloadObstacle? {
         // A script has the rights of its interpreter.
-        guard let program = Self.interpreters(of: path).last else { return nil }
-        return PreloadObstacle(program)
+        Self.interpreters(of: path).lazy.compactMap { PreloadObstacle($0) }.first
     }
 
     /// The file, for a script its interpreter after it, and so on as far as the kernel goes; the

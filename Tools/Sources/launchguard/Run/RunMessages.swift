@@ -1,4 +1,5 @@
 #if os(Linux)
+import CProcess
 import LaunchGuardPlatform
 import LaunchGuardReports
 
@@ -19,12 +20,13 @@ struct RunMessages {
         guard let path else { return put(line, descriptor) }
         let file = unsafe ReportPath.withCString(path) { unsafe open($0, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600) }
         guard file >= 0 else { return put(line, descriptor) }
-        put(line, file)
-        close(file)
+        defer { close(file) }
+        put(line, lg_shim_has_room(file, line.count) != 0 ? file : descriptor)
     }
 
     /// In one piece: the file may have other writers.
     private func put(_ line: [UInt8], _ descriptor: Int32) {
+        guard lg_shim_has_room(descriptor, line.count) != 0 else { return }
         _ = unsafe line.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
     }
 }
