@@ -124,7 +124,7 @@ class Qemu(Case):
         other = "aarch64" if platform.machine() == "x86_64" else "x86_64"
         emulator, compiler = self.emulator(other), program(other + "-linux-gnu-gcc")
         root = "/usr/%s-linux-gnu" % other
-        for more, status, end in (["more"], 3, "unknown"), ([], FAULT, "crash"):
+        for more, status, end in (["more"], 3, "exit"), ([], FAULT, "crash"):
             self.setUp()
             guest = self.directory / "guest"
             subprocess.run([compiler, "-xc", "-", "-o", guest], input=GUEST, text=True, check=True)
