@@ -31,14 +31,37 @@ __attribute__((constructor)) static void ask(void)
 }
 void early(void) {}
 """
+THREADS = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/wait.h>
+static void *work(void *argument) { free(malloc(100)); return argument; }
+static void note(int number) { (void)number; }
+int main(void)
+{
+    pthread_t threads[4];
+    signal(SIGUSR1, note);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    raise(SIGUSR1);
+    int status = 0;
+    if (fork() == 0)
+        _exit(7);
+    return wait(&status) > 0 && status == 7 << 8 ? 2 : 1;
+}
+"""
 USER = "void early(void); int main(void) { early(); return 0; }"
 FAULT = -signal.SIGSEGV
 COMPLAINTS = re.compile(r"^--\d+-- .*", re.M)
 
 
 def without_numbers(text):
-    """Processes differ from run to run."""
-    return re.sub(r"\b\d{3,}\b", "N", text)
+    """Processes differ from run to run, and what valgrind itself suppresses."""
+    return re.sub(r"\b\d{3,}\b|suppressed: .*", "N", text)
 
 
 class Valgrind(Case):
@@ -59,6 +82,14 @@ class Valgrind(Case):
                     self.assertIn("preload-ways", self.log.read_text())
                     self.assertIn("valgrind", self.log.read_text())
                     self.assertFalse((self.state / "preload-ways").exists())
+
+    def test_threads(self):
+        """The library adds no block and no shared word to a program with threads and handlers."""
+        threads = self.directory / "threads"
+        subprocess.run(["cc", "-xc", "-", "-g", "-pthread", "-o", threads], input=THREADS, text=True, check=True)
+        for tool in "memcheck", "helgrind", "drd":
+            with self.subTest(tool=tool):
+                self.reports("--tool=" + tool, threads, status=2)
 
     def test_linked(self):
         """A program with a session of its own takes no signals there, and valgrind knows its

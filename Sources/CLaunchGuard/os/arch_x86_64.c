@@ -28,20 +28,17 @@ __asm__(".text\n"
         ".globl lg__arch_behind_call\n.hidden lg__arch_behind_call\n"
         "lg__arch_behind_call:\n"
         "    ret\n"
-        "    .cfi_endproc\n"
-        ".size lg__os_call, . - lg__os_call\n");
-extern const char lg__arch_behind_call[] __attribute__((visibility("hidden")));
-
-/* A request to valgrind: its number below the stack, and a sequence that does nothing otherwise. */
-__asm__(".text\n"
+        ".size lg__os_call, . - lg__os_call\n"
+        /* A request to valgrind: its number below the stack, and a sequence that does nothing
+         * otherwise. Both functions have one row of the unwind tables. */
         ".globl lg__arch_is_simulated\n.hidden lg__arch_is_simulated\n.type lg__arch_is_simulated, @function\n"
         "lg__arch_is_simulated:\n"
-        "    .cfi_startproc\n"
         "    movq $0x1001, -48(%rsp)\n    leaq -48(%rsp), %rax\n    xorl %edx, %edx\n"
         "    rolq $3, %rdi\n    rolq $13, %rdi\n    rolq $61, %rdi\n    rolq $51, %rdi\n    xchgq %rbx, %rbx\n"
         "    movl %edx, %eax\n    ret\n"
         "    .cfi_endproc\n"
         ".size lg__arch_is_simulated, . - lg__arch_is_simulated\n");
+extern const char lg__arch_behind_call[] __attribute__((visibility("hidden")));
 
 /* The stack of the new thread begins with the address of its function. Frame pointer and return
  * address are 0 there, so that a walk ends. */

@@ -52,7 +52,7 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
     session->spare_walk = options->spare_walk;
     session->keep_first = options->keep_first;
     /* valgrind reports a crash itself, and aborts at calls of the handler */
-    session->capture = lg__arch_is_simulated() ? LG_CAPTURE_NONE : options->capture;
+    session->capture = options->capture | (lg__arch_is_simulated() ? LG_CAPTURE_NONE : 0);
     session->keep_command_line = options->keep_command_line;
     /* Parts that are left out need no room. */
     if (session->leave_out & LG_LEAVE_OUT_THREADS)
