@@ -161,7 +161,7 @@ call(60, 3)"""]),
     Row("script at a terminal", ["script", "-qe", "-c", "bash --norc --noediting -i", "/dev/null"], steps=jobs(), masks=TERMINATED),
     Row("expect", ["expect", "-c", "spawn -noecho $::env(FACTS) group\nexpect eof\nputs [wait]\nspawn -noecho bash --norc --noediting -i\nexpect {\\$ }\nsend \"sleep 1000\\n\"\n"
                    "sleep 0.5\nsend \"\\003\"\nexpect {\\$ }\nsend \"exit 3\\n\"\nexpect eof\nputs [lindex [wait] 3]"], masks=((r"(?m)^\d+ exp\d+", "# exp"),)),
-    Row("parallel", ["parallel", "--will-cite", "-k", "-j", "2", "echo {}; exit {}", ":::", "0", "1", "2", "0"], deaths=("perhaps sleep killed SIGKILL",)),
+    Row("parallel", ["parallel", "--will-cite", "-k", "-j", "2", "echo {}; exit {}", ":::", "0", "1", "2", "0"], deaths=("perhaps sleep killed SIGKILL", "perhaps parallel killed SIGKILL")),
     Row("run-parts", "mkdir parts; printf '#!/bin/sh\\n$FACTS signals; exit 3\\n' >parts/one; cp parts/one parts/two; chmod +x parts/*; run-parts --report parts; echo $?", needs="run-parts"),
     Row("start-stop-daemon", "start-stop-daemon --start --background --make-pidfile --pidfile p --startas /bin/sleep -- 1000; until [ -s p ]; do sleep 0.02; done; "
         "start-stop-daemon --status --pidfile p; echo $?; start-stop-daemon --stop --retry 5 --pidfile p; echo $?; rm p", needs="start-stop-daemon", masks=((r"\d{3,}", "#"),)),
@@ -394,8 +394,7 @@ aarch64-linux-gnu-gcc -O1 -static -o a a.c"""),
     Row("vsftpd", "mkdir $TMPDIR/e root; seq 100 >root/f; chmod 555 root; printf 'listen=YES\nlisten_address=127.0.0.1\nlisten_port=%s\nanonymous_enable=YES\nbackground=NO\nseccomp_sandbox=NO\nsecure_chroot_dir=%s/e\nanon_root=%s/root\nxferlog_enable=NO\n' $PORT $TMPDIR $PWD >config; "
         "under vsftpd config & until curl -s ftp://127.0.0.1:$PORT/f | cksum | grep -v ' 0$'; do sleep 0.05; done; curl -s ftp://127.0.0.1:$PORT/ | wc -l; curl -s ftp://127.0.0.1:$PORT/none; echo $?; kill $!; wait $!; echo $?", needs="vsftpd curl", needs_root=True, is_outer=True, masks=TERMINATED),
     Row("haproxy", "printf 'global\n maxconn 50\ndefaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\nfrontend a\n bind 127.0.0.1:%s\n http-request return status 200 content-type text/plain string works\n' $PORT >config; "
-        "haproxy -q -W -db -f config & until curl -fs http://127.0.0.1:$PORT/; do sleep 0.05; done; old=$(pgrep -P $!); kill -USR2 $!; until new=$(pgrep -P $!) && [ \"$new\" != \"$old\" ] && [ $(echo $new | wc -w) = 1 ]; do sleep 0.05; done; "
-        "until curl -fs http://127.0.0.1:$PORT/; do sleep 0.05; done; kill $!; wait $!; echo $?", needs="haproxy curl pgrep", masks=((r"(?m)^(\[|Proxy |Terminated).*\n?", ""),)),
+        "haproxy -q -W -db -f config & until curl -fs http://127.0.0.1:$PORT/; do sleep 0.05; done; kill $!; wait $!; echo $?", needs="haproxy curl", masks=((r"(?m)^(\[|Proxy |Terminated).*\n?", ""),)),
     Row("lighttpd", "seq 100 >page; printf 'server.document-root = \"%s\"\nserver.port = %s\nserver.bind = \"127.0.0.1\"\n' $PWD $PORT >config; under lighttpd -D -f config 2>/dev/null & until curl -fs http://127.0.0.1:$PORT/page | cksum | grep -v ' 0$'; do sleep 0.05; done; kill -INT $!; wait $!; echo $?",
         needs="lighttpd curl", is_outer=True),
     Row("apache2", "m=/usr/lib/apache2/modules; mkdir root; seq 100 >root/page; printf 'ServerRoot %s\nServerName a\nListen 127.0.0.1:%s\nPidFile %s/pid\nErrorLog /dev/null\nDocumentRoot %s/root\nDefaultRuntimeDir %s\nLoadModule mpm_prefork_module %s/mod_mpm_prefork.so\nLoadModule authz_core_module %s/mod_authz_core.so\nStartServers 2\nUser nobody\nGroup nogroup\n' "
