@@ -326,6 +326,9 @@ class Main_ { static string nothing; static int Main() {
 END
 mcs a.cs"""),
     Row("gforth", ["gforth", "-e", "s\" $FACTS\" system : fault 0 @ ; ' fault catch . cr 3 (bye)"]),
+    Row("perl with threads", ["perl", "-Mthreads", "-e", "my @t = map { my $n = $_; threads->create(sub { system('true'); $n * $n }) } 1 .. 8; print join(' ', map { $_->join } @t), qq(\n); exit 3"]),
+    Row("java with another collector", ["java", "-XX:+UseZGC", "-Xmx64m", "Main.java"], before="echo 'public class Main { static int[] nothing; public static void main(String[] words) { long sum = 0; for (int i = 0; i < 200000; i++) { byte[] some = new byte[1000]; sum += some.length; try { nothing[0]++; } catch (NullPointerException e) { sum++; } } System.out.println(sum); System.exit(3); } }' >Main.java"),
+    Row("tcc", ["tcc", "-run", "a.c"], before="printf '#include <stdio.h>\nint main(void) { puts(\"run\"); return 3; }\n' >a.c"),
     Row("node and WebAssembly", ["node", "-e", r"""
         const bytes = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7f, 3, 2, 1, 0, 5, 3, 1, 0, 1, 7, 5, 1, 1, 0x66, 0, 0, 0xa, 9, 1, 7, 0, 0x41, 0x7c, 0x28, 2, 0, 0xb];
         const instance = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes))); let count = 0;
@@ -403,6 +406,20 @@ aarch64-linux-gnu-gcc -O1 -static -o a a.c"""),
     Row("dnsmasq", "user=; [ $(id -u) = 0 ] && user=--user=nobody; under dnsmasq -k -p $PORT -C /dev/null --no-resolv --no-hosts --address=/a.test/127.1.2.3 --listen-address=127.0.0.1 --bind-interfaces --pid-file= $user & python3 -c \"import socket, os; s = socket.socket(type=socket.SOCK_DGRAM); s.settimeout(0.1)\n"
         "while True:\n  try: s.sendto(bytes.fromhex('000101000001000000000000016104746573740000010001'), ('127.0.0.1', int(os.environ['PORT']))); print(s.recv(512)[-4:]); break\n  except OSError: pass\"; kill $!; wait $!; echo $?", needs="dnsmasq python3", is_outer=True, masks=TERMINATED),
     Row("tor in its sandbox", ": >torrc; under tor -f torrc --defaults-torrc /dev/null --DisableNetwork 1 --Sandbox 1 --SocksPort 0 --DataDirectory $TMPDIR/t --Log 'notice file log' >/dev/null & until grep -q 'Bootstrapped 0' log; do sleep 0.05; done 2>/dev/null; kill -INT $!; wait $!; echo $?; rm -rf log $TMPDIR/t", needs="tor", is_outer=True, limit=90),
+    Row("dropbear", "mkdir $HOME/.ssh; dropbearkey -t ed25519 -f host >/dev/null 2>&1; ssh-keygen -q -t ed25519 -N '' -f $HOME/.ssh/id; cp $HOME/.ssh/id.pub /root/.ssh/authorized_keys; chmod 700 /root/.ssh; under dropbear -F -r host -p 127.0.0.1:$PORT -P '' 2>/dev/null & "
+        "ssh=\"ssh -q -F none -p $PORT -i $HOME/.ssh/id -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null\"; until $ssh root@127.0.0.1 true; do sleep 0.1; done; $ssh root@127.0.0.1 \"$FACTS signals; exit 7\"; echo $?; seq 100000 | $ssh root@127.0.0.1 cksum; kill $!; wait $!; echo $?; rm -rf host $HOME/.ssh",
+        needs="dropbear dropbearkey ssh", needs_root=True, mounts=("/root/.ssh",), is_outer=True, masks=TERMINATED),
+    Row("unbound", "printf 'server:\n username: \"\"\n chroot: \"\"\n pidfile: \"\"\n interface: 127.0.0.1\n port: %s\n use-syslog: no\n do-daemonize: no\n num-threads: 2\n local-zone: \"a.test.\" redirect\n local-data: \"a.test. A 127.1.2.3\"\nremote-control:\n control-enable: no\n' $PORT >config; "
+        "under unbound -c config 2>/dev/null & python3 -c \"import socket, os; s = socket.socket(type=socket.SOCK_DGRAM); s.settimeout(0.1)\nwhile True:\n  try: s.sendto(bytes.fromhex('000101000001000000000000016104746573740000010001'), ('127.0.0.1', int(os.environ['PORT']))); print(s.recv(512)[-4:]); break\n  except OSError: pass\"; "
+        "kill -HUP $!; kill $!; wait $!; echo $?", needs="unbound python3", is_outer=True, masks=TERMINATED),
+    Row("dbus-daemon", "under dbus-daemon --session --nofork --print-address=1 --address=unix:path=$TMPDIR/bus >address & until [ -s address ]; do sleep 0.02; done; DBUS_SESSION_BUS_ADDRESS=$(cat address) dbus-send --session --print-reply=literal --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetNameOwner string:org.freedesktop.DBus; "
+        "kill $!; wait $!; echo $?; rm -f address $TMPDIR/bus", needs="dbus-daemon dbus-send", is_outer=True, masks=TERMINATED),
+    Row("php-fpm", "printf '[global]\nerror_log = /dev/null\ndaemonize = no\n[a]\nlisten = 127.0.0.1:%s\npm = static\npm.max_children = 2\nping.path = /ping\nping.response = works\ncatch_workers_output = yes\n' $PORT >config; [ $(id -u) = 0 ] && printf 'user = nobody\ngroup = nogroup\n' >>config; "
+        "under $(ls /usr/sbin/php-fpm*) -n -y config & python3 -c \"import os, socket, struct, sys\ndef record(kind, text): return struct.pack('>BBHHBx', 1, kind, 1, len(text), 0) + text\ndef pair(name, value): return bytes([len(name), len(value)]) + name + value\nwhile True:\n  try: s = socket.create_connection(('127.0.0.1', int(os.environ['PORT']))); break\n  except OSError: pass\n"
+        "s.sendall(record(1, b'\\0\\1' + bytes(6)) + record(4, pair(b'SCRIPT_NAME', b'/ping') + pair(b'REQUEST_METHOD', b'GET') + pair(b'SCRIPT_FILENAME', b'/ping')) + record(4, b'') + record(5, b''))\ntext = b''\nwhile part := s.recv(4096): text += part\nprint(b'works' in text)\"; kill -QUIT $!; wait $!; echo $?",
+        needs="php-fpm8.2 python3", is_outer=True, masks=TERMINATED),
+    Row("supervise", "mkdir service; printf '#!/bin/sh\necho x >>../count; exec sleep 1000\n' >service/run; chmod +x service/run; under supervise service & until svok service; do sleep 0.02; done; until [ -e count ]; do sleep 0.02; done; svc -t service; until [ $(wc -l <count) -ge 2 ]; do sleep 0.02; done; "
+        "svc -dx service; wait $!; echo $?; cat count; rm -r service", needs="supervise svc svok", is_outer=True),
     Row("cron", "printf '* * * * * %s >%s/new; mv %s/new %s/out\n' $FACTS $PWD $PWD $PWD >/var/spool/cron/crontabs/root; chmod 600 /var/spool/cron/crontabs/root; under cron -f & until [ -e out ]; do sleep 0.1; done; kill $!; wait $!; echo $?; cat out", needs="cron", needs_root=True,
         mounts=("/var/spool/cron/crontabs", "/etc/cron.d", "/run"), is_outer=True, masks=TERMINATED, limit=100),
 
