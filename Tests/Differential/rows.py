@@ -161,7 +161,7 @@ call(60, 3)"""]),
     Row("script at a terminal", ["script", "-qe", "-c", "bash --norc --noediting -i", "/dev/null"], steps=jobs(), masks=TERMINATED),
     Row("expect", ["expect", "-c", "spawn -noecho $::env(FACTS) group\nexpect eof\nputs [wait]\nspawn -noecho bash --norc --noediting -i\nexpect {\\$ }\nsend \"sleep 1000\\n\"\n"
                    "sleep 0.5\nsend \"\\003\"\nexpect {\\$ }\nsend \"exit 3\\n\"\nexpect eof\nputs [lindex [wait] 3]"], masks=((r"(?m)^\d+ exp\d+", "# exp"),)),
-    Row("parallel", ["parallel", "--will-cite", "-k", "-j", "2", "echo {}; exit {}", ":::", "0", "1", "2", "0"], deaths=("perhaps sleep killed SIGKILL",)),
+    Row("parallel", ["parallel", "--will-cite", "-k", "-j", "2", "echo {}; exit {}", ":::", "0", "1", "2", "0"], deaths=("perhaps sleep killed SIGKILL", "perhaps parallel killed SIGKILL")),
     Row("run-parts", "mkdir parts; printf '#!/bin/sh\\n$FACTS signals; exit 3\\n' >parts/one; cp parts/one parts/two; chmod +x parts/*; run-parts --report parts; echo $?", needs="run-parts"),
     Row("start-stop-daemon", "start-stop-daemon --start --background --make-pidfile --pidfile p --startas /bin/sleep -- 1000; until [ -s p ]; do sleep 0.02; done; "
         "start-stop-daemon --status --pidfile p; echo $?; start-stop-daemon --stop --retry 5 --pidfile p; echo $?; rm p", needs="start-stop-daemon", masks=((r"\d{3,}", "#"),)),
@@ -326,6 +326,9 @@ class Main_ { static string nothing; static int Main() {
 END
 mcs a.cs"""),
     Row("gforth", ["gforth", "-e", "s\" $FACTS\" system : fault 0 @ ; ' fault catch . cr 3 (bye)"]),
+    Row("perl with threads", ["perl", "-Mthreads", "-e", "my @t = map { my $n = $_; threads->create(sub { system('true'); $n * $n }) } 1 .. 8; print join(' ', map { $_->join } @t), qq(\n); exit 3"]),
+    Row("java with another collector", ["java", "-XX:+UseZGC", "-Xmx64m", "Main.java"], before="echo 'public class Main { static int[] nothing; public static void main(String[] words) { long sum = 0; for (int i = 0; i < 200000; i++) { byte[] some = new byte[1000]; sum += some.length; try { nothing[0]++; } catch (NullPointerException e) { sum++; } } System.out.println(sum); System.exit(3); } }' >Main.java"),
+    Row("tcc", ["tcc", "-run", "a.c"], before="printf '#include <stdio.h>\nint main(void) { puts(\"run\"); return 3; }\n' >a.c"),
     Row("node and WebAssembly", ["node", "-e", r"""
         const bytes = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 5, 1, 0x60, 0, 1, 0x7f, 3, 2, 1, 0, 5, 3, 1, 0, 1, 7, 5, 1, 1, 0x66, 0, 0, 0xa, 9, 1, 7, 0, 0x41, 0x7c, 0x28, 2, 0, 0xb];
         const instance = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes))); let count = 0;
@@ -394,8 +397,7 @@ aarch64-linux-gnu-gcc -O1 -static -o a a.c"""),
     Row("vsftpd", "mkdir $TMPDIR/e root; seq 100 >root/f; chmod 555 root; printf 'listen=YES\nlisten_address=127.0.0.1\nlisten_port=%s\nanonymous_enable=YES\nbackground=NO\nseccomp_sandbox=NO\nsecure_chroot_dir=%s/e\nanon_root=%s/root\nxferlog_enable=NO\n' $PORT $TMPDIR $PWD >config; "
         "under vsftpd config & until curl -s ftp://127.0.0.1:$PORT/f | cksum | grep -v ' 0$'; do sleep 0.05; done; curl -s ftp://127.0.0.1:$PORT/ | wc -l; curl -s ftp://127.0.0.1:$PORT/none; echo $?; kill $!; wait $!; echo $?", needs="vsftpd curl", needs_root=True, is_outer=True, masks=TERMINATED),
     Row("haproxy", "printf 'global\n maxconn 50\ndefaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\nfrontend a\n bind 127.0.0.1:%s\n http-request return status 200 content-type text/plain string works\n' $PORT >config; "
-        "haproxy -q -W -db -f config & until curl -fs http://127.0.0.1:$PORT/; do sleep 0.05; done; old=$(pgrep -P $!); kill -USR2 $!; until new=$(pgrep -P $!) && [ \"$new\" != \"$old\" ] && [ $(echo $new | wc -w) = 1 ]; do sleep 0.05; done; "
-        "until curl -fs http://127.0.0.1:$PORT/; do sleep 0.05; done; kill $!; wait $!; echo $?", needs="haproxy curl pgrep", masks=((r"(?m)^(\[|Proxy |Terminated).*\n?", ""),)),
+        "haproxy -q -db -f config & until curl -fs http://127.0.0.1:$PORT/; do sleep 0.05; done; kill $!; wait $!; echo $?", needs="haproxy curl", masks=((r"(?m)^(\[|Proxy |Terminated).*\n?", ""),)),
     Row("lighttpd", "seq 100 >page; printf 'server.document-root = \"%s\"\nserver.port = %s\nserver.bind = \"127.0.0.1\"\n' $PWD $PORT >config; under lighttpd -D -f config 2>/dev/null & until curl -fs http://127.0.0.1:$PORT/page | cksum | grep -v ' 0$'; do sleep 0.05; done; kill -INT $!; wait $!; echo $?",
         needs="lighttpd curl", is_outer=True),
     Row("apache2", "m=/usr/lib/apache2/modules; mkdir root; seq 100 >root/page; printf 'ServerRoot %s\nServerName a\nListen 127.0.0.1:%s\nPidFile %s/pid\nErrorLog /dev/null\nDocumentRoot %s/root\nDefaultRuntimeDir %s\nLoadModule mpm_prefork_module %s/mod_mpm_prefork.so\nLoadModule authz_core_module %s/mod_authz_core.so\nStartServers 2\nUser nobody\nGroup nogroup\n' "
@@ -404,6 +406,20 @@ aarch64-linux-gnu-gcc -O1 -static -o a a.c"""),
     Row("dnsmasq", "user=; [ $(id -u) = 0 ] && user=--user=nobody; under dnsmasq -k -p $PORT -C /dev/null --no-resolv --no-hosts --address=/a.test/127.1.2.3 --listen-address=127.0.0.1 --bind-interfaces --pid-file= $user & python3 -c \"import socket, os; s = socket.socket(type=socket.SOCK_DGRAM); s.settimeout(0.1)\n"
         "while True:\n  try: s.sendto(bytes.fromhex('000101000001000000000000016104746573740000010001'), ('127.0.0.1', int(os.environ['PORT']))); print(s.recv(512)[-4:]); break\n  except OSError: pass\"; kill $!; wait $!; echo $?", needs="dnsmasq python3", is_outer=True, masks=TERMINATED),
     Row("tor in its sandbox", ": >torrc; under tor -f torrc --defaults-torrc /dev/null --DisableNetwork 1 --Sandbox 1 --SocksPort 0 --DataDirectory $TMPDIR/t --Log 'notice file log' >/dev/null & until grep -q 'Bootstrapped 0' log; do sleep 0.05; done 2>/dev/null; kill -INT $!; wait $!; echo $?; rm -rf log $TMPDIR/t", needs="tor", is_outer=True, limit=90),
+    Row("dropbear", "mkdir $HOME/.ssh; dropbearkey -t ed25519 -f host >/dev/null 2>&1; ssh-keygen -q -t ed25519 -N '' -f $HOME/.ssh/id; cp $HOME/.ssh/id.pub /root/.ssh/authorized_keys; chmod 700 /root/.ssh; under dropbear -F -r host -p 127.0.0.1:$PORT -P '' 2>/dev/null & "
+        "ssh=\"ssh -q -F none -p $PORT -i $HOME/.ssh/id -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null\"; until $ssh root@127.0.0.1 true; do sleep 0.1; done; $ssh root@127.0.0.1 \"$FACTS signals; exit 7\"; echo $?; seq 100000 | $ssh root@127.0.0.1 cksum; kill $!; wait $!; echo $?; rm -rf host $HOME/.ssh",
+        needs="dropbear dropbearkey ssh", needs_root=True, mounts=("/root/.ssh",), is_outer=True, masks=TERMINATED),
+    Row("unbound", "printf 'server:\n username: \"\"\n chroot: \"\"\n pidfile: \"\"\n interface: 127.0.0.1\n port: %s\n use-syslog: no\n do-daemonize: no\n num-threads: 2\n local-zone: \"a.test.\" redirect\n local-data: \"a.test. A 127.1.2.3\"\nremote-control:\n control-enable: no\n' $PORT >config; "
+        "under unbound -c config 2>/dev/null & python3 -c \"import socket, os; s = socket.socket(type=socket.SOCK_DGRAM); s.settimeout(0.1)\nwhile True:\n  try: s.sendto(bytes.fromhex('000101000001000000000000016104746573740000010001'), ('127.0.0.1', int(os.environ['PORT']))); print(s.recv(512)[-4:]); break\n  except OSError: pass\"; "
+        "kill $!; wait $!; echo $?", needs="unbound python3", is_outer=True, masks=TERMINATED),
+    Row("dbus-daemon", "under dbus-daemon --session --nofork --print-address=1 --address=unix:path=$TMPDIR/bus >address & until [ -s address ]; do sleep 0.02; done; DBUS_SESSION_BUS_ADDRESS=$(cat address) dbus-send --session --print-reply=literal --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetNameOwner string:org.freedesktop.DBus; "
+        "kill $!; wait $!; echo $?; rm -f address $TMPDIR/bus", needs="dbus-daemon dbus-send", is_outer=True, masks=TERMINATED),
+    Row("php-fpm", "printf '[global]\nerror_log = /dev/null\ndaemonize = no\n[a]\nlisten = 127.0.0.1:%s\npm = static\npm.max_children = 2\nping.path = /ping\nping.response = works\ncatch_workers_output = yes\n' $PORT >config; [ $(id -u) = 0 ] && printf 'user = nobody\ngroup = nogroup\n' >>config; "
+        "under $(ls /usr/sbin/php-fpm*) -n -y config & python3 -c \"import os, socket, struct, sys\ndef record(kind, text): return struct.pack('>BBHHBx', 1, kind, 1, len(text), 0) + text\ndef pair(name, value): return bytes([len(name), len(value)]) + name + value\nwhile True:\n  try: s = socket.create_connection(('127.0.0.1', int(os.environ['PORT']))); break\n  except OSError: pass\n"
+        "s.sendall(record(1, b'\\0\\1' + bytes(6)) + record(4, pair(b'SCRIPT_NAME', b'/ping') + pair(b'REQUEST_METHOD', b'GET') + pair(b'SCRIPT_FILENAME', b'/ping')) + record(4, b'') + record(5, b''))\ntext = b''\nwhile part := s.recv(4096): text += part\nprint(b'works' in text)\"; kill -QUIT $!; wait $!; echo $?",
+        needs="php-fpm8.2 python3", is_outer=True, masks=TERMINATED),
+    Row("supervise", "mkdir service; printf '#!/bin/sh\necho x >>../count; exec sleep 1000\n' >service/run; chmod +x service/run; under supervise service & until svok service; do sleep 0.02; done; until [ -e count ]; do sleep 0.02; done; svc -t service; until [ $(wc -l <count) -ge 2 ]; do sleep 0.02; done; "
+        "svc -dx service; wait $!; echo $?; cat count; rm -r service", needs="supervise svc svok", is_outer=True),
     Row("cron", "printf '* * * * * %s >%s/new; mv %s/new %s/out\n' $FACTS $PWD $PWD $PWD >/var/spool/cron/crontabs/root; chmod 600 /var/spool/cron/crontabs/root; under cron -f & until [ -e out ]; do sleep 0.1; done; kill $!; wait $!; echo $?; cat out", needs="cron", needs_root=True,
         mounts=("/var/spool/cron/crontabs", "/etc/cron.d", "/run"), is_outer=True, masks=TERMINATED, limit=100),
 
@@ -477,7 +493,7 @@ END
 cc -O0 -w -pthread -o die die.c""", deaths=tuple("die crash SIG" + name for name in ("ABRT", "ALRM", "BUS", "FPE", "ILL", "SEGV", "TRAP", "XCPU", "XFSZ")) + ("die killed SIGKILL",)),
     # The directory R is that of the script which executes this R.
     Row("R dies", ["Rscript", "--vanilla", "-e", "tools::pskill(Sys.getpid(), 11); repeat {}"], deaths=("R-56d5b562 crash SIGSEGV",)),
-    Row("erl aborts", ["bash", "-c", "ERL_CRASH_DUMP=/dev/null erl -noshell -eval 'erlang:halt(abort).' 2>/dev/null; echo $?"], needs="erl", deaths=("beam.smp crash SIGABRT",), masks=TERMINATED),
+    Row("erl aborts", ["bash", "-c", "ERL_CRASH_DUMP=/dev/null erl -noshell -eval 'erlang:halt(abort).' 2>/dev/null; echo $?"], needs="erl", deaths=("beam.smp crash SIGABRT", "perhaps inet_gethost unknown"), masks=TERMINATED),
     Row("go aborts", ["./a"], needs="go", before="printf 'package main\nimport \"C\"\nimport \"os\"\nfunc main() { os.Stderr.Close(); var p *int; *p = 1 }\n' >a.go; GOCACHE=$TMPDIR/c GO111MODULE=off CGO_ENABLED=1 go build -o a a.go; rm -rf $TMPDIR/c", environment={"GOTRACEBACK": "crash"}, deaths=("a crash SIGABRT",)),
     Row("rust aborts", ["./a"], needs="rustc", before="echo 'fn main() { std::process::abort() }' >a.rs; rustc -o a a.rs", deaths=("a crash SIGABRT",)),
     Row("a guest of qemu dies", ["qemu-aarch64", "./a"], needs="aarch64-linux-gnu-gcc", before="echo 'int *volatile nowhere; int main(void) { return *nowhere; }' >a.c; aarch64-linux-gnu-gcc -static -o a a.c", deaths=("qemu-aarch64 crash SIGSEGV",)),
