@@ -76,7 +76,7 @@ void lg__disposition_check(int signal)
         return;
     lg__install_again(signal);
     if (!siginfo)
-        say(signal, LOST_SIGINFO, "lost SA_SIGINFO of its handler, as happens when signal() saves and restores a handler: installed again");
+        say(signal, LOST_SIGINFO, "lost SA_SIGINFO of its handler, as where signal() restores one: installed again");
     else
         say(signal, LOST_ONSTACK, "lost SA_ONSTACK of its handler: installed again");
 }

@@ -27,7 +27,7 @@ static bool is_on(void)
 
 static void say_once(void)
 {
-    static const char text[] = "launchguard: a thread blocks signals of faults: LaunchGuard keeps them open for faults, so that these leave a record";
+    static const char text[] = "launchguard: a thread blocks signals of faults: LaunchGuard keeps them open, so that faults leave a record";
     static _Atomic bool said;
     if (!atomic_exchange(&said, true) && lg__fixed_unforked())
         lg__ring_note(&lg__fixed.options.run.ring, LG_LEVEL_DEBUG, text, sizeof text - 1);

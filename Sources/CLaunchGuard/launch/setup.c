@@ -32,7 +32,7 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": kill_switch is empty; it must be the name of an environment variable, or NULL", name);
     for (const char *const *module = options->modules; module && *module; module++)
         if (!**module || strchr(*module, '/'))
-            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": \"%s\" among its modules is not a file name; a file name is not empty and has no slash", name, *module);
+            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": \"%s\" among its modules is no file name: not empty, without a slash", name, *module);
     if (modules_size(options->modules) > LG__OWNED_BYTES)
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": the names of its modules have %zu bytes together; at most %d fit", name,
                                modules_size(options->modules) - 1, LG__OWNED_BYTES - 1);
