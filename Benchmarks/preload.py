@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The cost of the preloaded library: Benchmarks/preload.py BUILD_DIR [--rounds N]
+"""The cost of the preloaded library and of the tool that preloads it:
+Benchmarks/preload.py BUILD_DIR [--tool LAUNCHGUARD] [--rounds N]
 
 BUILD_DIR has launchguard-preload.so and the program preload-ways of Tests/Preload. In each round
-every program runs once without the library and once with it, in an order that is drawn anew.
-Elapsed time and processor time of the process and its children.
+every program runs once without the library and once with it, or under `launchguard run`, in an
+order that is drawn anew. Elapsed time and processor time of the process and its children.
 """
 import argparse
 import os
@@ -13,6 +14,7 @@ import tempfile
 import time
 
 FAULTS, CHILDREN = 20000, 100
+FILES = 16  # of a make -j2
 SHELL = "i=0; while [ $i -lt %d ]; do %%s; i=$((i+1)); done" % CHILDREN
 
 
@@ -25,9 +27,20 @@ def measure(command, environment):
     return (time.perf_counter_ns() - begun) / 1e6, (used.ru_utime + used.ru_stime) * 1e3
 
 
+def write_sources(folder):
+    """Files for make, which works there from now on."""
+    for number in range(FILES):
+        with open("%s/file%d.c" % (folder, number), "w") as file:
+            file.write("#include <stdio.h>\nint f%d(int x) { return printf(\"%%d\", x); }\n" % number)
+    with open(folder + "/Makefile", "w") as file:
+        file.write("all: %s\n" % " ".join("file%d.o" % number for number in range(FILES)))
+    os.chdir(folder)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build")
+    parser.add_argument("--tool", type=os.path.abspath, help="of a release build, for the rows of launchguard run")
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
     library = os.path.abspath(options.build + "/Sources/launchguard-preload/launchguard-preload.so")
@@ -39,28 +52,39 @@ def main():
         ("the first such fault, and the start", [ways, "recover", "1"], 1),
         ("a forked child that does nothing", ["/bin/sh", "-c", SHELL % "(:)"], CHILDREN),
         ("a command of a shell", ["/bin/sh", "-c", SHELL % "/bin/true"], CHILDREN),
+        ("a small C file of a make -j2", ["/usr/bin/make", "-B", "-s", "-j2"], FILES),
     )
+    if options.tool:
+        run = [options.tool, "run", "--quiet", "--"]
+        rows += (
+            ("launchguard run, a program that does nothing", ["/bin/true"], 1, run),
+            ("the same with --witness-only", ["/bin/true"], 1, [options.tool, "run", "--witness-only", "--"]),
+        )
     plain = {"PATH": "/usr/bin:/bin"}
     with tempfile.TemporaryDirectory(prefix="launchguard-bench-", dir=os.getcwd()) as state:
         preloaded = dict(plain, LD_PRELOAD=library, LAUNCHGUARD_DIRECTORY=state)
+        under_tool = dict(plain, LAUNCHGUARD_PRELOAD=library, LAUNCHGUARD_DIRECTORY=state)
+        write_sources(state)
         found = {}
         for round_number in range(options.rounds + 1):
             order = [(row, environment) for row in range(len(rows)) for environment in (False, True)]
             random.shuffle(order)
             for row, is_preloaded in order:
-                times = measure(rows[row][1], preloaded if is_preloaded else plain)
+                command, tool = rows[row][1], rows[row][3:] if is_preloaded else ()
+                times = measure([*(tool[0] if tool else ()), *command], plain if not is_preloaded else under_tool if tool else preloaded)
                 if round_number:  # the first one warms up
                     found.setdefault((row, is_preloaded), []).append([value * 1e3 / rows[row][2] for value in times])
     print("microseconds; load %.1f" % os.getloadavg()[0])
-    print("| | CPU without, median | with | more, least | more, median | elapsed without, median | with |")
-    print("|---|---|---|---|---|---|---|")
-    for row, (name, _, _) in enumerate(rows):
+    print("| | CPU without, median | with | more, least | more, median | elapsed without, median | with | ratio |")
+    print("|---|---|---|---|---|---|---|---|")
+    for row, (name, *_) in enumerate(rows):
         without, preloaded_ = found[row, False], found[row, True]
         cpu = [b[1] - a[1] for a, b in zip(without, preloaded_)]
         least = min(b[1] for b in preloaded_) - min(a[1] for a in without)
         figures = (statistics.median(a[1] for a in without), statistics.median(b[1] for b in preloaded_), least, statistics.median(cpu),
                    statistics.median(a[0] for a in without), statistics.median(b[0] for b in preloaded_))
-        print("| %s | %s |" % (name, " | ".join("%.1f" % figure if figure < 100 else "{:,.0f}".format(figure) for figure in figures)))
+        ratio = statistics.median(b[0] / a[0] for a, b in zip(without, preloaded_))
+        print("| %s | %s | %.2f |" % (name, " | ".join("%.1f" % figure if figure < 100 else "{:,.0f}".format(figure) for figure in figures), ratio))
 
 
 if __name__ == "__main__":

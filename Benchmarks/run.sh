@@ -82,7 +82,10 @@ for table; do
         [ ! -x Tools/.build/release/launchguard-fleet ] || limit 600 python3 -B "$here/fleet.py" "$build" Tools/.build/release/launchguard --rounds "$some"
         ;;
     delivery) limit 300 python3 -B "$here/delivery.py" "$build" --rounds "$some" ;;
-    preload) limit 300 python3 -B "$here/preload.py" "$build" --rounds "$some" ;;
+    preload) # the release build of `make bench`
+        [ ! -x Tools/.build/release/launchguard ] || tool="--tool Tools/.build/release/launchguard"
+        limit 300 python3 -B "$here/preload.py" "$build" ${tool-} --rounds "$some"
+        ;;
     *) echo "unknown table: $table" >&2; failed=1 ;;
     esac
 done
