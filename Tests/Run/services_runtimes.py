@@ -96,7 +96,7 @@ class Runtime(records.Dying):
 
 
 class Node(Runtime):
-    name, tools = "node", ("node", "cc")
+    name, tools = "ways.js", ("node", "cc")
 
     @classmethod
     def build(cls):
@@ -111,7 +111,7 @@ class Node(Runtime):
 
 
 class Java(Runtime):
-    name, tools = "java", ("java", "javac", "cc")
+    name, tools = "Ways", ("java", "javac", "cc")
     # Its handler of SIGTERM ends it with a status.
     ENDS = {"term": {"exit"}}
 
