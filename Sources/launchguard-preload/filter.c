@@ -1,5 +1,5 @@
 /* System calls by prctl() and syscall() that concern the session. One puts a filter of system calls
- * on the program (seccomp): what the filter does not allow may kill the process, so that LaunchGuard
+ * on the program (seccomp): what the filter does not allow may kill the process. LaunchGuard then
  * asks nothing of the kernel any more where the program ends, forks or executes, unless the filter
  * allows all that is asked there. One ends the process. */
 #include "preload.h"

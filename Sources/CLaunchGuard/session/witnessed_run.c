@@ -58,7 +58,8 @@ static lg_status read_run(const char *state_directory, const char *name, lg_run_
 {
     char path[4096 + 96];
     lg_reader *reader;
-    snprintf(path, sizeof path, "%s/runs/%s", state_directory, name); /* the folder could be opened */
+    /* it fits, as the folder could be opened */
+    snprintf(path, sizeof path, "%s/runs/%s", state_directory, name);
     lg_status status = lg_reader_open(path, &reader);
     if (status == LG_OK) {
         status = lg_reader_run(reader, ret_info);
