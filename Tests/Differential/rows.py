@@ -26,7 +26,7 @@ TERMINATED = ((r"(?m)^.*Terminated.*\n?", ""),)
 SHELL_TEST = r'''
     trap 'echo bye' EXIT; trap '' USR1; trap 'echo usr2' USR2; kill -USR1 $$; kill -USR2 $$
     "$FACTS" | cat; (exit 3); echo $?; yes 2>/dev/null | head -n 1; x=$(echo sub); echo $x; seq 10 | while read i; do echo $i; done | tail -n 1
-    sleep 100 & kill $!; wait $!; echo $?; sh -c 'kill -TERM $$'; echo $?; echo words >&2; exit 4
+    sh -c 'kill -TERM $$; sleep 100' & wait $!; echo $?; sh -c 'kill -TERM $$'; echo $?; echo words >&2; exit 4
     '''
 
 ROWS = [
