@@ -40,11 +40,16 @@ void lgf_sign_give(const struct lgf_sign *sign)
     (void)!write(sign->ends[1], "x", 1);
 }
 
-void lgf_sign_wait(const struct lgf_sign *sign)
+void lgf_sign_wait_for_thread(const struct lgf_sign *sign)
 {
     char byte;
-    close(sign->ends[1]);
     while (read(sign->ends[0], &byte, 1) < 0 && errno == EINTR) {}
+}
+
+void lgf_sign_wait(const struct lgf_sign *sign)
+{
+    close(sign->ends[1]);
+    lgf_sign_wait_for_thread(sign);
 }
 
 void lgf_wait(void)

@@ -82,7 +82,7 @@ enum Concurrency {
     }
     @MainActor @inline(never) static func standOnMainMiddle() async -> Int { await standOnMainAfterAWait() + zero }
     @MainActor @inline(never) static func standOnMainOuter() async -> Int { await standOnMainMiddle() + zero }
-    static func waitForStanding() { lgf_sign_wait(&standing) }
+    static func waitForStanding() { lgf_sign_wait_for_thread(&standing) }
 
     static func killWithSnapshot(of kind: lg_snapshot_kind) -> Never {
         while !hasSnapshot(of: kind) { lgf_sleep_ms(10) }

@@ -174,6 +174,9 @@ struct lgf_sign {
 void lgf_sign_make(struct lgf_sign *ret_sign);
 void lgf_sign_give(const struct lgf_sign *sign);
 void lgf_sign_wait(const struct lgf_sign *sign);
+/* The same where another thread of this process gives the sign, which lgf_sign_wait() would keep it
+ * from. */
+void lgf_sign_wait_for_thread(const struct lgf_sign *sign);
 /* Wait for ever. */
 LGF_NORETURN void lgf_wait(void);
 void lgf_sleep_ms(unsigned ms);
