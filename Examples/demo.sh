@@ -231,7 +231,9 @@ if [[ -n "${AGENT-}" ]]; then
         if ! grep -q ' pending ' report; then break; fi
         sleep 0.1
     done
-    (( $(grep -Ec '  sent' report) == 4 )) || fail 'the tool does not show four reports that were sent' report
+    # Of an earlier report a later start of the program may have learnt, and has forgotten it then.
+    grep -Eq '#7 .* sent ' report || fail 'the tool does not show that the last report was sent' report
+    ! grep -Eq ' (pending|held|dead) ' report || fail 'the tool shows reports that were not sent' report
     narrow <report | show
     "$tool" upload "$home/state" >report 2>&1 || fail 'reports are left' report
     fine 'the tool shows what was sent, and nothing is left to send'

@@ -374,21 +374,22 @@ class NotLoaded(Recorded):
 class Tools(Recorded):
     def test_tools(self):
         """A debugger, a tracer and an emulator print and end as without the tool, and the crash is
-        in a run of the program."""
+        in a run of the program. gdb kills the program that stands at its fault: where the tool has
+        not seen the new run by then, that end is unknown."""
         numbers = functools.partial(re.sub, rb"\b\d{3,}\b", b"N")
-        for tool, end in (["strace", "-f", "-o", "/dev/null"], "debugger"), (["gdb", "-q", "-nx", "-batch", "-ex", "run", "--args"], "killed"), \
-                         (["qemu-" + platform.machine()], "crash"):
+        for tool, end in (["strace", "-f", "-o", "/dev/null"], ("debugger",)), (["gdb", "-q", "-nx", "-batch", "-ex", "run", "--args"], ("killed", "unknown")), \
+                         (["qemu-" + platform.machine()], ("crash",)):
             if not shutil.which(tool[0]):
                 print("left out: %s is not installed" % tool[0])
                 continue
-            for way, name in (["fault"], end), (["exit", "3"], "exit"):
+            for way, names in (["fault"], end), (["exit", "3"], ("exit",)):
                 with self.subTest(tool=tool[0], way=way):
                     shutil.rmtree(self.records, ignore_errors=True)
                     command = [*tool, self.options.probe, *way]
                     bare, under = Run(command).end(), Run([*self.under(), *command]).end()
                     self.assertEqual([under[0], *map(numbers, under[1:])], [bare[0], *map(numbers, bare[1:])])
                     run, = self.runs(pathlib.Path(self.options.probe).name)
-                    self.assertEqual(run["verdict"]["end"], name)
+                    self.assertIn(run["verdict"]["end"], names)
 
 
 class RecordedEnds(Recorded, ends.Ends):
