@@ -181,8 +181,8 @@ int lg__altstack_ensure(void)
  * that is dead. */
 #define LATE 32
 static struct late {
-    _Atomic int32_t tid; /* 0: none yet */
-    uint8_t *base;       /* of the thread with this number */
+    _Atomic int32_t tid;   /* 0: none yet */
+    uint8_t *_Atomic base; /* of the thread with this number */
 } late[LATE];
 
 static bool take_late(struct late *place, int32_t self)
