@@ -223,14 +223,18 @@ class Installed(unittest.TestCase):
                          | {name + "@@LAUNCHGUARD_HOOK_0.1" for name in hook})
 
 
-class Resolved(unittest.TestCase):
-    """What SwiftPM fetches, for a consumer and for the tools."""
+class OfSwiftPackage(unittest.TestCase):
+    """A consumer of the Swift package."""
 
     @classmethod
     def setUpClass(cls):
         if not shutil.which("swift"):
             raise unittest.SkipTest("no swift in PATH: the Swift package is not tried")
         cls.consumer = SwiftConsumer("swiftpm", "Tools/Examples/minimal-swift")
+
+
+class Resolved(OfSwiftPackage):
+    """What SwiftPM fetches, for a consumer and for the tools."""
 
     def test_no_other_package_is_fetched(self):
         self.assertEqual(self.consumer.fetched(), set())
@@ -261,14 +265,8 @@ class Resolved(unittest.TestCase):
             self.assertEqual({entry.name for entry in (scratch / "checkouts").iterdir()}, {"GRDB.swift", "swift-argument-parser"})
 
 
-class SwiftPackage(unittest.TestCase):
+class SwiftPackage(OfSwiftPackage):
     """A package in the Swift 5 mode that switches no trait on, and takes a warning for an error."""
-
-    @classmethod
-    def setUpClass(cls):
-        if not shutil.which("swift"):
-            raise unittest.SkipTest("no swift in PATH: the Swift package is not tried")
-        cls.consumer = SwiftConsumer("swiftpm", "Tools/Examples/minimal-swift")
 
     def test_a_trait_that_is_off_is_named(self):
         with self.assertRaises(AssertionError) as failure:
@@ -337,14 +335,8 @@ class SwiftPackage(unittest.TestCase):
                     self.assertEqual(record["crash"]["signal"], signal.SIGSEGV)
 
 
-class SwiftPackageAsShipped(unittest.TestCase):
+class SwiftPackageAsShipped(OfSwiftPackage):
     """The same package in other ways to build."""
-
-    @classmethod
-    def setUpClass(cls):
-        if not shutil.which("swift"):
-            raise unittest.SkipTest("no swift in PATH: the Swift package is not tried")
-        cls.consumer = SwiftConsumer("swiftpm", "Tools/Examples/minimal-swift")
 
     def test_library_evolution(self):
         """The modules can be built as binary frameworks are, and their interfaces stand alone."""
