@@ -68,6 +68,9 @@ static lg_status read_run(const char *state_directory, const char *name, lg_run_
     return status;
 }
 
+/* Each file costs a look at all names. */
+#define FILES_MAX 1024u
+
 /* The newest file comes first: it is the run of the process nearly always. */
 lg_status lg__witnessed_run_find(int runs, const char *state_directory, int32_t pid, struct lg__witnessed_run *ret_found)
 {
@@ -83,7 +86,11 @@ lg_status lg__witnessed_run_find(int runs, const char *state_directory, int32_t 
         errno = error;
         return lg__foreign_file_status(error);
     }
-    while (next_name(stream, limit, found->name)) {
+    for (unsigned files = 0; next_name(stream, limit, found->name); files++) {
+        if (files == FILES_MAX) {
+            found->name[0] = 0;
+            break;
+        }
         status = read_run(state_directory, found->name, &found->info);
         if (status == LG_OK && found->info.pid == pid && this_boot(&found->info))
             break;

@@ -14,8 +14,9 @@ struct lg__witnessed_run {
  * LG_ERR_LINK. */
 lg_status lg__witnessed_run_folder(const char *state_directory, int *ret_runs);
 
-/* The newest run of a process, of this boot. A damaged or newer file is reported only where it is
- * the newest of all: it may be the one. lg__crc32c_init() was called. */
+/* The newest run of a process, of this boot, among the newest 1,024 files. A damaged or newer file
+ * is reported only where it is the newest of all: it may be the one. lg__crc32c_init() was
+ * called. */
 lg_status lg__witnessed_run_find(int runs, const char *state_directory, int32_t pid, struct lg__witnessed_run *ret_found);
 
 #endif
