@@ -93,13 +93,6 @@ static inline void lg_shim_words_serve(lg_shim_words *words, int pipe, uint32_t 
     _exit(0);
 }
 
-/* A limit on the size of files would end the program by its own writes to a file. */
-static inline int lg_shim_words_are_limited(const struct stat *to)
-{
-    struct rlimit limit;
-    return S_ISREG(to->st_mode) && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
 /* Standard error becomes a pipe for the next program, and standard output too where both lead to
  * one place, as their order counts there. NULL: nothing is kept: standard error is a terminal, a
  * file of limited size or closed, or there is no room. */
@@ -107,7 +100,7 @@ static inline lg_shim_words *lg_shim_words_begin(void)
 {
     struct stat error, output;
     int ends[2];
-    if (fstat(STDERR_FILENO, &error) != 0 || isatty(STDERR_FILENO) || lg_shim_words_are_limited(&error) || pipe2(ends, O_CLOEXEC) != 0)
+    if (fstat(STDERR_FILENO, &error) != 0 || isatty(STDERR_FILENO) || !lg_shim_has_room(STDERR_FILENO, SIZE_MAX / 2) || pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
     lg_shim_words *words = (lg_shim_words *)mmap(NULL, sizeof *words, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (words == MAP_FAILED) {
