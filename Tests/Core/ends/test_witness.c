@@ -361,6 +361,53 @@ static void test_witness_and_owners(void **state)
     assert_int_equal(newest_info().witnessed, 1);
 }
 
+static void copy_run(const char *from, const char *to)
+{
+    static char bytes[1 << 20];
+    int file = open(from, O_RDONLY), copy = open(to, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    ssize_t size = read(file, bytes, sizeof bytes);
+    assert_true(size > 4096 && size < (ssize_t)sizeof bytes);
+    assert_int_equal(write(copy, bytes, (size_t)size), size);
+    close(file);
+    close(copy);
+}
+
+/* Files that are newer, and none of ours. */
+static const char *newer_file(unsigned number)
+{
+    char name[64];
+    snprintf(name, sizeof name, "runs/90000000-%04u.lgrun", number);
+    return state_path(name);
+}
+
+/* Of two runs of a process the newest one, however many newer files there are: up to 1,023. */
+static void test_witness_of_the_newest(void **state)
+{
+    (void)state;
+    const unsigned most = 1023;
+    char newest[1024], older[1024];
+    run_child(body, WAY(KILL));
+    const lg_run_info run = newest_info();
+    snprintf(newest, sizeof newest, "%s", newest_run_path());
+    snprintf(older, sizeof older, "%s", state_path("runs/00000000-00000000-0000-4000-8000-000000000000.lgrun"));
+    copy_run(newest, older);
+    for (unsigned i = 0; i <= most; i++)
+        close(open(newer_file(i), O_WRONLY | O_CREAT, 0600));
+    assert_int_equal(lg_witness(state_path(""), run.pid, SIGKILL), LG_ERR_DAMAGED);
+    assert_int_equal(unlink(newer_file(0)), 0);
+    assert_int_equal(lg_witness(state_path(""), run.pid, SIGKILL), LG_OK);
+    for (unsigned i = 1; i <= most; i++)
+        unlink(newer_file(i));
+    lg_reader *reader;
+    lg_run_info info;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(lg_reader_open(i ? older : newest, &reader), LG_OK);
+        assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+        lg_reader_close(reader);
+        assert_int_equal(info.witnessed, i ? 0 : 1);
+    }
+}
+
 static uint32_t word(size_t at)
 {
     uint32_t value;
@@ -413,6 +460,7 @@ int main(void)
         WITH_STATE(test_late_witness),
         WITH_STATE(test_witness_during_the_next_start),
         WITH_STATE(test_witness_of_nothing),
+        WITH_STATE(test_witness_of_the_newest),
         WITH_STATE(test_witness_of_the_living),
         WITH_STATE(test_witness_and_owners),
         WITH_STATE(test_words_of_an_agent),
