@@ -18,8 +18,8 @@
 #include "process/rest.h"
 #include "process/scope.h"
 #include "send/attempts.h"
+#include "send/server_file.h"
 #include "store/crc32c.h"
-#include "store/digest.h"
 #include "store/map.h"
 #include "watch/runs.h"
 
@@ -53,11 +53,8 @@ struct agent {
 
 static bool read_config(struct agent *agent)
 {
-    char text[LG__CONFIG_MAX + 64], wrong[128];
-    struct stat info;
-    static const uint8_t key[16];
-    long size = lg__spool_read(agent->spool, "config", text, LG__CONFIG_MAX);
-    if (size < 0) {
+    char text[LG__CONFIG_MAX], wrong[128];
+    if (lg__spool_read(agent->spool, "config", text, sizeof text) < 0) {
         agent_log("there is no spool/config: no program has said where reports go");
         return false;
     }
@@ -65,12 +62,6 @@ static bool read_config(struct agent *agent)
         agent_log("spool/config cannot be used: %s", wrong);
         return false;
     }
-    /* Digest of the settings: a held report is tried again when it changes. */
-    size_t used = (size_t)size;
-    if (agent->config.credential_file[0] && stat(agent->config.credential_file, &info) == 0)
-        used += (size_t)snprintf(text + used, 64, "%ju %jd %ju %ld", (uintmax_t)info.st_ino, (intmax_t)info.st_mtim.tv_sec,
-                                 (uintmax_t)info.st_size, info.st_mtim.tv_nsec);
-    lg__digest_keyed(key, text, used, agent->attempts.config_digest);
     return true;
 }
 
@@ -171,18 +162,18 @@ static int work(struct agent *agent, bool *ret_go_on)
         }
         if (agent->composer.consent.from_ordinal > from_ordinal)
             sender_cancel(&agent->attempts.sender); /* the user has said no in between */
-        if (!agent->attempts.sender.easy)
-            mailbox_refresh(&agent->mailbox);
-        else
+        if (agent->attempts.sender.easy) {
             agent->changed = was_changed; /* again when the request is over */
+        } else {
+            mailbox_refresh(&agent->mailbox);
+            attempts_set_server(&agent->attempts);
+            attempts_take_nudge(&agent->attempts);
+        }
         drop_refused(agent);
-        attempts_release_held(&agent->attempts);
-        attempts_take_nudge(&agent->attempts);
         runs_scan(&agent->runs);
     }
     int next = runs_look(&agent->runs);
-    agent->composer.sending = agent->attempts.sender.easy ? agent->attempts.sending : NULL;
-    if (!composer_work(&agent->composer)) {
+    if (!composer_work(&agent->composer, server_file_now(&agent->attempts.server))) {
         agent->full_since_ns = 0;
         return next;
     }
@@ -228,9 +219,9 @@ static int loop(struct agent *agent)
         if (!go_on)
             return AGENT_NO_CONFIG;
         const int look = look_for_parent(agent, begun);
-        uint64_t now = lg__os_clock_ns(CLOCK_REALTIME), steady = lg__os_clock_ns(CLOCK_MONOTONIC);
+        uint64_t steady = lg__os_clock_ns(CLOCK_MONOTONIC);
         if (!agent->attempts.sender.easy) {
-            struct mail *mail = attempts_next(&agent->attempts, now);
+            struct mail *mail = attempts_next(&agent->attempts);
             if (mail) {
                 if (!may_send(agent)) {
                     agent->changed = true;
@@ -240,10 +231,11 @@ static int loop(struct agent *agent)
                     continue;
             }
         }
-        bool busy = agent->attempts.sender.easy != NULL, alive = runs_alive(&agent->runs) > 0, pending = mailbox_has(&agent->mailbox, LG_DELIVERY_PENDING);
-        if (agent->attempts.once && !busy && !attempts_next(&agent->attempts, now) && (timeout < 0 || agent->full_since_ns))
+        bool busy = agent->attempts.sender.easy != NULL, alive = runs_alive(&agent->runs) > 0;
+        bool pending = mailbox_has(&agent->mailbox, LG_DELIVERY_PENDING), held = mailbox_has(&agent->mailbox, LG_DELIVERY_HELD);
+        if (agent->attempts.once && !busy && !attempts_next(&agent->attempts) && (timeout < 0 || agent->full_since_ns))
             return pending || agent->full_since_ns ? AGENT_LEFT : AGENT_DONE;
-        if (busy || alive || pending || timeout >= 0) {
+        if (busy || alive || pending || held || timeout >= 0) {
             idle_since = 0;
         } else {
             idle_since = idle_since ? idle_since : steady;
@@ -252,8 +244,8 @@ static int loop(struct agent *agent)
             timeout = sooner(timeout, (int)((LINGER_NS - (steady - idle_since)) / 1000000 + 1));
         }
         if (!busy)
-            timeout = sooner(timeout, attempts_until_due(&agent->attempts, now));
-        if (mailbox_has(&agent->mailbox, LG_DELIVERY_HELD) && (alive || pending))
+            timeout = sooner(timeout, attempts_until_due(&agent->attempts));
+        if (held)
             timeout = sooner(timeout, (int)(HELD_LOOK_NS / 1000000));
         timeout = sooner(timeout, look);
         rest(busy, timeout);
@@ -266,7 +258,7 @@ static int loop(struct agent *agent)
         for (unsigned i = 1; i < count; i++)
             if (waits[i].revents)
                 agent->runs.list[index[i]].ended = true;
-        if (mailbox_has(&agent->mailbox, LG_DELIVERY_HELD) && lg__os_clock_ns(CLOCK_REALTIME) - now >= HELD_LOOK_NS)
+        if (held && lg__os_clock_ns(CLOCK_MONOTONIC) - steady >= HELD_LOOK_NS)
             agent->changed = true; /* the credentials may have changed */
     }
 }
@@ -323,7 +315,9 @@ int agent_run(const struct agent_options *options)
     agent.composer = (struct composer){ .config = &agent.config, .mailbox = &agent.mailbox, .runs = &agent.runs };
     agent_log("agent %s begins, process %d, via %s", LG_VERSION_STRING, (int)getpid(), options->via);
     scope_leave_unit();
-    attempts_read_pause(&agent.attempts);
+    attempts_open(&agent.attempts);
+    if (options->all)
+        attempts_hurry(&agent.attempts, true);
     int status = loop(&agent);
     agent_log("agent ends");
     sender_close(&agent.attempts.sender);

@@ -7,96 +7,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "launchguard/ledger.h"
 #include "os/fault_point.h"
+#include "policy/choice.h"
 #include "process/agent_log.h"
 #include "report/compose.h"
 #include "report/gather.h"
 #include "store/tally.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define HOUR_NS (UINT64_C(3600) * SECOND_NS)
-
-/* As many reports of one fingerprint go out at once; each later one waits twice as long as the one
- * before, and stands for the runs that end until then. */
-#define FREE_REPORTS 3u
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
 /* ---- limits ---- */
-
-/* A report of this fingerprint that can stand for more runs: its server does not have it yet. The
- * first one of a streak only where there is no other. */
-static struct mail *pending_like(struct composer *composer, const uint8_t fingerprint[16])
-{
-    struct mailbox *mailbox = composer->mailbox;
-    struct mail *found = NULL;
-    for (uint32_t i = 0; i < mailbox->count; i++) {
-        struct mail *mail = &mailbox->mails[i];
-        bool under_way = mail->header.flags & LG__REPORT_BRIEF_SENT || (composer->sending && memcmp(mail->parts.uuid, composer->sending, 16) == 0);
-        if (mail->state == LG_DELIVERY_PENDING && !under_way && memcmp(mail->header.fingerprint, fingerprint, 16) == 0 &&
-            (!found || found->parts.priority == LG__PRIORITY_FIRST))
-            found = mail;
-    }
-    return found;
-}
-
-/* The time when a report of this fingerprint may go: at once, or later where many went lately. */
-static uint64_t pace(const struct mailbox *mailbox, const uint8_t fingerprint[16], uint64_t now)
-{
-    uint64_t newest = 0, wait = SECOND_NS;
-    uint32_t lately = 0;
-    for (uint32_t i = 0; i < mailbox->count; i++) {
-        const struct lg__report_header *header = &mailbox->mails[i].header;
-        if (memcmp(header->fingerprint, fingerprint, 16) != 0 || header->made_ns > now || now - header->made_ns > 24 * HOUR_NS)
-            continue;
-        lately++;
-        newest = header->made_ns > newest ? header->made_ns : newest;
-    }
-    if (lately < FREE_REPORTS)
-        return 0;
-    for (uint32_t i = FREE_REPORTS; i < lately && wait < HOUR_NS; i++)
-        wait *= 2;
-    return newest + (wait < HOUR_NS ? wait : HOUR_NS);
-}
-
-/* The oldest report that nobody waits for. Reports sent within the last hour stay: so no more
- * reports are made in an hour than the spool holds. */
-static struct mail *spare(struct mailbox *mailbox, lg_delivery_state state, uint64_t now)
-{
-    struct mail *oldest = NULL;
-    for (uint32_t i = 0; i < mailbox->count; i++) {
-        struct mail *mail = &mailbox->mails[i];
-        bool recent = state == LG_DELIVERY_SENT && mail->header.made_ns <= now && now - mail->header.made_ns < HOUR_NS;
-        if (mail->state == state && !recent && (!oldest || mail->parts.ordinal < oldest->parts.ordinal))
-            oldest = mail;
-    }
-    return oldest;
-}
 
 /* Make room for one more report of so many bytes; reports that nobody waits for give way. */
 static bool make_room(struct composer *composer, uint64_t bytes)
 {
     struct mailbox *mailbox = composer->mailbox;
     const struct lg__delivery_config *config = composer->config;
-    const uint64_t now = now_ns();
     while (mailbox->count >= config->keep_reports || mailbox->bytes + bytes > config->keep_bytes) {
-        struct mail *mail = spare(mailbox, LG_DELIVERY_SENT, now);
-        mail = mail ? mail : spare(mailbox, LG_DELIVERY_DEAD, now);
+        struct mail *mail = choice_to_drop(mailbox->mails, mailbox->count, composer->now);
         if (!mail)
             return false;
         agent_log("report %s, %s, gives way to a new one", mail->name, mail->state == LG_DELIVERY_SENT ? "delivered" : "given up");
         mailbox_drop(mailbox, mail);
     }
     return true;
+}
+
+static struct mail *for_more(const struct composer *composer, const uint8_t fingerprint[16])
+{
+    return choice_for_more(composer->mailbox->mails, composer->mailbox->count, fingerprint);
+}
+
+static struct lg__due pace(const struct composer *composer, const uint8_t fingerprint[16])
+{
+    return choice_pace(composer->mailbox->mails, composer->mailbox->count, fingerprint, composer->now);
 }
 
 /* Runs that a report stands for. */
@@ -125,7 +70,7 @@ enum made { MADE, MADE_COUNTED, MADE_NO_ROOM };
 
 static enum made make(struct composer *composer, lg_reader *reader, const struct facts *facts, const struct lg__report_name *parts)
 {
-    struct lg__report_header header = { .made_ns = facts->made_ns, .end = (uint32_t)facts->verdict.end };
+    struct lg__report_header header = { .made_ns = facts->made_ns, .since_on_ns = composer->now.on_ns, .end = (uint32_t)facts->verdict.end };
     const uint64_t ended_ns = facts->ended_ns ? facts->ended_ns : facts->made_ns;
     const struct more one = { 1, parts->ordinal, ended_ns, ended_ns };
     size_t brief_bytes = 0, full_bytes = 0;
@@ -133,11 +78,13 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     struct mail *mail = NULL;
     gather_hex(facts->run_uuid, header.run_uuid);
     gather_hex(facts->fingerprint, header.fingerprint);
-    struct mail *like = facts->reason ? NULL : pending_like(composer, header.fingerprint);
-    header.next_ns = facts->reason ? 0 : pace(composer->mailbox, header.fingerprint, facts->made_ns);
+    struct mail *like = facts->reason ? NULL : for_more(composer, header.fingerprint);
+    if (!facts->reason)
+        header.next = pace(composer, header.fingerprint);
+    const bool is_later = !moment_is_due(header.next, composer->now);
     /* The first report of a streak and the newest launch crash go as they are; the others in
      * between are counted. */
-    if (like && (header.next_ns || like->parts.priority != LG__PRIORITY_FIRST))
+    if (like && (is_later || like->parts.priority != LG__PRIORITY_FIRST))
         return stand_for(composer, like, &one) ? MADE_COUNTED : MADE_NO_ROOM;
     brief = compose_brief(reader, facts, &brief_bytes);
     if (!composer->config->brief)
@@ -156,10 +103,10 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     free(full);
     if (mail) {
         agent_log("run %" PRIu64 ": report %s made: %s%s%s", parts->ordinal, facts->uuid, lg_end_name(facts->verdict.end),
-                  facts->launching ? " in a launch" : "", header.next_ns ? ", to go later with its likes" : "");
+                  facts->launching ? " in a launch" : "", is_later ? ", to go later with its likes" : "");
         return MADE;
     }
-    like = pending_like(composer, header.fingerprint);
+    like = for_more(composer, header.fingerprint);
     if (like && !facts->reason && stand_for(composer, like, &one))
         return MADE_COUNTED;
     return MADE_NO_ROOM;
@@ -280,11 +227,11 @@ static bool report_counted(struct composer *composer, const struct lg__tally_row
 {
     const struct more more = { row->count, row->ordinal, row->first_ns, row->last_ns };
     struct lg__report_name parts = { .priority = LG__PRIORITY_OTHER, .ordinal = row->ordinal };
-    struct lg__report_header header = { .made_ns = now_ns(), .end = row->end, .flags = LG__REPORT_FULL_SENT, .more = row->count - 1,
+    struct lg__report_header header = { .made_ns = composer->now.wall_ns, .since_on_ns = composer->now.on_ns, .end = row->end, .flags = LG__REPORT_FULL_SENT, .more = row->count - 1,
                                         .more_first_ns = row->first_ns, .more_last_ns = row->last_ns };
     struct facts facts = { .verdict.end = (lg_end)row->end, .made_ns = header.made_ns };
     size_t bytes = 0;
-    struct mail *mail = pending_like(composer, row->fingerprint);
+    struct mail *mail = for_more(composer, row->fingerprint);
     if (mail)
         return stand_for(composer, mail, &more);
     if (mailbox_find(composer->mailbox, row->uuid)) /* an agent died before it could take the row */
@@ -292,7 +239,7 @@ static bool report_counted(struct composer *composer, const struct lg__tally_row
     memcpy(parts.uuid, row->uuid, sizeof parts.uuid);
     memcpy(header.run_uuid, row->uuid, sizeof header.run_uuid);
     memcpy(header.fingerprint, row->fingerprint, sizeof header.fingerprint);
-    header.next_ns = pace(composer->mailbox, row->fingerprint, header.made_ns);
+    header.next = pace(composer, row->fingerprint);
     lg__run_uuid_text(row->uuid, facts.uuid);
     lg__run_uuid_text(row->uuid, facts.run_uuid);
     for (int i = 0; i < 16; i++)
@@ -321,8 +268,9 @@ static bool report_tally(struct composer *composer)
     return all;
 }
 
-bool composer_work(struct composer *composer)
+bool composer_work(struct composer *composer, struct moment now)
 {
+    composer->now = now;
     bool full = !report_requests(composer);
     uint64_t after = 0;
     for (struct known_run *run; (run = oldest_owed(composer->runs, after));) {

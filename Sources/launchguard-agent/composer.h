@@ -2,6 +2,7 @@
 #ifndef AGENT_COMPOSER_H
 #define AGENT_COMPOSER_H
 
+#include "policy/moment.h"
 #include "send/mailbox.h"
 #include "store/delivery_config.h"
 #include "watch/runs.h"
@@ -11,11 +12,11 @@ struct composer {
     struct lg__consent consent;
     struct mailbox *mailbox;
     struct runs *runs;
-    const uint8_t *sending; /* identity of the report that is under way; NULL: none */
+    struct moment now;
 };
 
 /* Make reports of all owed runs, oldest first, of all requests, and of the runs that gave way
  * uncounted. Returns whether there was no room for one: it stays owed. */
-bool composer_work(struct composer *composer);
+bool composer_work(struct composer *composer, struct moment now);
 
 #endif

@@ -99,8 +99,8 @@ class Ended:
 
 class Report:
     """A report in the spool; struct lg__report_header."""
-    FIELDS = {"flags": (120, "I"), "attempts": (124, "I"), "first_ns": (136, "Q"), "attempted_ns": (144, "Q"), "next_ns": (152, "Q"),
-              "made_ns": (72, "Q")}
+    FIELDS = {"flags": (120, "I"), "attempts": (124, "I"), "since_on_ns": (136, "Q"), "attempted_ns": (144, "Q"), "next_ns": (152, "Q"),
+              "next_on_ns": (160, "Q"), "made_ns": (72, "Q")}
     HEADER = 456
 
     def __init__(self, path):
@@ -211,10 +211,10 @@ class DeliveryTest(unittest.TestCase):
         """Wait until an agent waits for the end of the program."""
         wait_until(lambda: "waiting for the end of process %d" % child.pid in self.log(), lambda: "the agent waits for the program: " + self.log())
 
-    def nudge(self):
-        """As lg_delivery_wait(): try the reports that are due later now."""
+    def nudge(self, words="tool"):
+        """As `launchguard upload`: try the reports that are due later now."""
         temporary = self.spool / "tmp/nudge.test"
-        temporary.write_text("wait\n")
+        temporary.write_text(words + "\n")
         temporary.rename(self.spool / "nudge")
 
     def log(self):
@@ -248,8 +248,8 @@ class DeliveryTest(unittest.TestCase):
               lambda: "the reports are sent: %s\n%s" % (self.entries(), self.log()))
 
     def until_tried(self, attempts=1):
-        """Wait until the one report had so many attempts, and return it."""
-        return wait_until(lambda: next((entry for entry in self.entries() if entry["attempts"] >= attempts), None),
+        """Wait until the one report had so many attempts that have ended, and return it."""
+        return wait_until(lambda: next((entry for entry in self.entries() if entry["attempts"] >= attempts and "not ended" not in entry["error"]), None),
                      lambda: "an attempt is over: %s\n%s" % (self.entries(), self.log()))
 
     # ---- the server's side ----

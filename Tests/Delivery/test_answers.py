@@ -3,8 +3,8 @@ import email.utils
 import time
 import unittest
 
-from delivery import KINDS, DeliveryTest, Report
-from server import status
+from delivery import KINDS, OTLP, SENTRY, DeliveryTest, Report
+from server import close, hang, status
 from waiting import wait_until
 
 DAY_NS = 24 * 3600 * 10**9
@@ -38,12 +38,36 @@ class Answers(DeliveryTest):
         self.until_sent(self.run_.uuid)
         self.assertEqual(len(server.requests), 3)
 
-    def test_it_gives_up_after_twenty(self):
+    def test_nothing_is_given_up_by_a_count(self):
+        """Each failed attempt is counted, and none is the last."""
         server = self.owed()
         server.otherwise = status(503)
         self.start_agent()
-        wait_until(lambda: self.nudge() or self.entries("dead"), lambda: "it gives up: %s" % self.entries())
-        self.assertEqual((len(server.requests), self.entry()["attempts"]), (20, 20))
+        wait_until(lambda: self.nudge() or len(server.requests) > 40, lambda: "it goes on: %s" % self.entries())
+        server.otherwise = status(200)
+        wait_until(lambda: self.nudge() or self.entries("sent"), lambda: "it is sent: %s" % self.entries())
+        self.assertEqual([request.headers["x-launchguard-attempt"] for request in server.requests], [str(i + 1) for i in range(len(server.requests))])
+
+    def test_a_wait_of_the_program_hurries_nobody(self):
+        """A crash loop asks at each start, and the server decides."""
+        server = self.owed(status(503, Retry_After=600))
+        for _ in range(5):
+            self.nudge("wait")
+            self.assertEqual(self.run_agent(), LEFT)
+        self.assertEqual(len(server.requests), 1)
+
+    def test_an_attempt_is_counted_before_it_is_made(self):
+        """Agents that are killed during the request."""
+        server = self.owed(hang, hang, hang)
+        for attempts in range(1, 4):
+            agent = self.start_agent()
+            wait_until(lambda: self.nudge() or len(server.requests) == attempts, "the request")
+            agent.kill()
+            agent.wait()
+            self.assertEqual(self.entry()["attempts"], attempts)
+        self.nudge()
+        self.assertEqual(self.run_agent(), DONE)
+        self.assertEqual([request.headers["x-launchguard-attempt"] for request in server.requests], ["1", "2", "3", "4", "5"])
 
     def waits(self, answer, least):
         """The next request comes no sooner than the server asked, and does come."""
@@ -68,10 +92,24 @@ class Answers(DeliveryTest):
         self.waits(status(200, X_Sentry_Rate_Limits="4::organization"), 3.5)
 
     def test_a_pause_survives_the_agent(self):
+        """It is shown with each report that waits for it; a person cannot end it."""
         server = self.owed(status(429, Retry_After=600))
+        other = self.owe("begin", "abort", server=server)
         self.assertEqual(self.run_agent(), LEFT)
+        for entry in self.entries():
+            self.assertGreater(entry["next_ns"], time.time_ns() + 590 * 10**9, other.uuid)
+        self.nudge()
         self.assertEqual(self.run_agent(), LEFT)
+        self.assertEqual(self.run_agent("--all"), LEFT)
         self.assertEqual(len(server.requests), 1)
+
+    def test_a_pause_belongs_to_its_server(self):
+        server = self.owed(status(429, Retry_After=86400))
+        self.assertEqual(self.run_agent(), LEFT)
+        other = self.server()
+        self.run_victim("deliver", "begin", "finish", endpoint=other.url())
+        self.until_sent(self.run_.uuid)
+        self.assertEqual((len(server.requests), len(other.requests)), (1, 2))
 
     def held_and_sent(self, code):
         credentials = self.credentials("Authorization: Bearer old")
@@ -101,18 +139,122 @@ class Answers(DeliveryTest):
         self.until_sent(self.run_.uuid)
         self.assertEqual((len(server.requests), len(other.requests)), (1, 2))
 
-    def test_refused_for_good(self):
-        for code in 400, 404, 413, 422:
+    def test_a_refusal_is_not_for_ever(self):
+        """A typo in the address, a deployment, a firewall: held for a day, and a person can try at
+        once."""
+        for code in 400, 404, 405, 413, 422, 451:
             with self.subTest(code):
                 self.state = self.folder / str(code)
                 self.spool = self.state / "spool"
                 server = self.owed(status(code))
                 self.assertEqual(self.run_agent(), DONE)
                 entry = self.entry()
-                self.assertEqual((entry["state"], entry["http_status"], entry["attempts"]), ("dead", code, 1))
+                self.assertEqual((entry["state"], entry["http_status"], entry["attempts"]), ("held", code, 1))
                 self.assertIn(str(code), entry["error"])
-                self.run_agent()
-                self.assertEqual(len(server.requests), 1)
+                self.assertAlmostEqual(entry["next_ns"], time.time_ns() + DAY_NS, delta=600 * 10**9)
+                self.assertEqual((self.run_agent(), len(server.requests)), (DONE, 1))
+                self.assertEqual((self.run_agent("--all"), len(server.requests)), (DONE, 3))
+                self.assertEqual(self.entry()["state"], "sent")
+
+    def test_after_a_day(self):
+        server = self.owed(status(404))
+        self.run_agent()
+        Report(self.files("held")[0]).change(next_ns=time.time_ns())
+        self.assertEqual((self.run_agent(), len(server.requests)), (DONE, 3))
+
+    def test_the_server_takes_others_again(self):
+        """The deployment is over."""
+        server = self.owed(status(404))
+        self.run_agent()
+        self.owe("begin", "abort", server=server)
+        self.assertEqual(self.run_agent(), DONE)
+        self.assertEqual((len(self.entries("sent")), len(server.requests)), (2, 5))
+
+    def test_with_the_address_corrected(self):
+        server = self.owed(status(404))
+        self.run_agent()
+        self.run_victim("deliver", "begin", "finish", endpoint=server.url("/corrected"))
+        self.until_sent(self.run_.uuid)
+        self.assertEqual([request.path for request in server.requests], ["/reports", "/corrected", "/corrected"])
+
+    def test_what_was_given_up_goes_to_another_server(self):
+        server = self.owed(status(400))
+        self.run_agent()
+        path = self.files("held")[0]
+        path.rename(self.spool / "dead" / path.name)
+        self.assertEqual((self.run_agent(), len(server.requests)), (DONE, 1))
+        self.run_victim("deliver", "begin", "finish", endpoint=server.url("/other"))
+        self.until_sent(self.run_.uuid)
+
+    def test_a_page_of_a_portal(self):
+        """Also with 200 a page is no answer of such a server."""
+        page = status(200, b"<html>Welcome to the hotel</html>", Content_Type="text/html")
+        for target, path, fine in (SENTRY, "/1", b'{"id":"1"}'), (OTLP, "/v1/logs", b""):
+            with self.subTest(target):
+                self.state = self.folder / str(target)
+                self.spool = self.state / "spool"
+                server = self.server(page)
+                server.otherwise = status(200, fine)
+                endpoint = server.url(path) if target == OTLP else server.url(path).replace("://", "://key@")
+                self.owe(endpoint=endpoint, target=target)
+                self.assertEqual(self.run_agent(), LEFT)
+                entry = self.entry()
+                self.assertEqual((entry["state"], len(server.requests)), ("pending", 1))
+                self.assertIn("something else answers", entry["error"])
+                self.nudge()
+                self.assertEqual((self.run_agent(), self.entry()["state"]), (DONE, "sent"))
+
+    def test_a_partial_success_of_otlp(self):
+        server = self.server(status(200, b'{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}'))
+        server.otherwise = status(200, b'{"partialSuccess":{}}')
+        self.owe(endpoint=server.url("/v1/logs"), target=OTLP)
+        self.assertEqual(self.run_agent(), DONE)
+        self.assertEqual(self.entry()["state"], "held")
+        self.assertIn("refused the record: too old", self.entry()["error"])
+        self.assertEqual((self.run_agent("--all"), self.entry()["state"]), (DONE, "sent"))
+
+    def counts(self, server):
+        """What the server counts: it keeps the first body of each key."""
+        first = {}
+        for request in server.requests:
+            if request.headers["x-launchguard-part"] == "brief":
+                first.setdefault(request.headers["idempotency-key"], 1 + int(request.headers["x-launchguard-more"]))
+        return sum(first.values())
+
+    def test_counts_arrive_where_answers_are_lost(self):
+        """A report that has left stands for no more runs: its body is final."""
+        server = self.server(close)
+        for _ in range(3):
+            self.owe(server=server)
+        self.assertEqual(self.run_agent(), LEFT)
+        for _ in range(9):
+            self.owe(server=server)
+        self.run_agent()
+        for _ in range(30):
+            for path in self.files("new"):
+                Report(path).change(next_ns=0, next_on_ns=0)
+            self.nudge()
+            if self.run_agent() == DONE:
+                break
+        self.assertEqual((self.counts(server), self.files("new")), (12, []))
+
+    def test_counts_without_a_network(self):
+        """No byte left: one report stands for all of them."""
+        server = self.server()
+        server.down()
+        for _ in range(9):
+            self.owe(server=server)
+            self.run_agent()
+            self.nudge()
+        self.assertLess(len(self.entries()), 4)
+        server.up()
+        for _ in range(30):
+            for path in self.files("new"):
+                Report(path).change(next_ns=0, next_on_ns=0)
+            self.nudge()
+            if self.run_agent() == DONE:
+                break
+        self.assertEqual((self.counts(server), self.files("new")), (9, []))
 
     def test_too_large_without_its_second_part(self):
         server = self.owed(status(200), status(413))
@@ -141,37 +283,35 @@ class Clocks(DeliveryTest):
         self.assertEqual(self.run_agent(), DONE)
         self.assertEqual(self.identities(self.target), {self.run_.uuid: ["brief", "full"]})
 
-    def test_a_time_a_year_ahead(self):
+    def times(self, shift_ns, *names):
+        """The report waits for the server alone, and its times are moved."""
         report = self.pending()
-        report.change(next_ns=report["next_ns"] + 365 * DAY_NS)
+        report.change(**{name: max(1, report[name] + shift_ns) for name in names})
+        (self.spool / "server").unlink()
         self.is_sent()
 
     def test_a_time_in_the_past(self):
-        report = self.pending()
-        report.change(next_ns=report["next_ns"] - DAY_NS)
-        self.is_sent()
-
-    def test_a_clock_that_was_set_back_a_day(self):
-        """All times of the report are a day ahead now."""
-        report = self.pending()
-        report.change(**{name: report[name] + DAY_NS for name in ("made_ns", "first_ns", "attempted_ns", "next_ns")})
-        self.is_sent()
+        self.times(-DAY_NS, "next_ns")
 
     def test_a_clock_that_was_set_ahead_a_day(self):
-        report = self.pending()
-        report.change(**{name: report[name] - DAY_NS for name in ("made_ns", "first_ns", "attempted_ns", "next_ns")})
-        self.is_sent()
+        self.times(-DAY_NS, "made_ns", "attempted_ns", "next_ns")
 
-    def test_a_first_attempt_years_ago(self):
+    def test_a_first_attempt_in_1970(self):
         """A clock of 1970 at the first attempt is no reason to give up before another one."""
-        report = self.pending()
-        report.change(first_ns=1, attempted_ns=1, next_ns=1)
-        self.is_sent()
+        self.times(-10**20, "made_ns", "attempted_ns", "next_ns")
 
-    def test_a_pause_in_a_far_future(self):
-        report = self.pending()
-        report.change(next_ns=0)
-        (self.spool / "pause").write_text("%d\n" % (time.time_ns() + 365 * DAY_NS))
+    def test_a_clock_that_was_set_back(self):
+        """All times of the report are ahead now. It waits by the time that the device was on, which
+        has begun anew with the file of the server."""
+        self.times(365 * DAY_NS, "made_ns", "attempted_ns", "next_ns", "next_on_ns")
+
+    def test_a_damaged_file_of_the_server(self):
+        self.pending()
+        for junk in b"", b"junk", bytes(112), b"\xff" * 112, b"x" * 4096:
+            (self.spool / "server").write_bytes(junk)
+            Report(self.files("new")[0]).change(next_ns=time.time_ns() + 3600 * 10**9, next_on_ns=3600 * 10**9)
+            self.assertEqual((self.run_agent(), len(self.target.requests)), (LEFT, 1))
+        self.nudge()
         self.is_sent()
 
 

@@ -48,7 +48,7 @@ class FullDisk(DeliveryTest):
         server = self.server(status(503))
         run = self.owe(server=server)
         self.assertEqual(self.run_agent(), LEFT)
-        Report(self.files("new")[0]).change(next_ns=0)
+        self.nudge()
         self.fill()
         self.run_agent()
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"]})
@@ -107,7 +107,7 @@ class Replaced(DeliveryTest):
         secret.write_bytes(path.read_bytes())
         link = path.with_name(path.name.replace(run.uuid, "00000000-0000-0000-0000-000000000001"))
         link.symlink_to(secret)
-        Report(path).change(next_ns=0)
+        self.nudge()
         self.run_agent()
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"]})
 
@@ -138,8 +138,8 @@ class Immovable(DeliveryTest):
         self.owe(server=server)
         self.assertEqual(self.run_agent(), LEFT)
         (path,) = self.files("new")
-        Report(path).change(next_ns=0)
-        (self.spool / "dead" / path.name).mkdir()  # in its way
+        self.nudge()
+        (self.spool / "held" / path.name).mkdir()  # in its way
         child = self.start_agent()
         wait_until(lambda: len(server.requests) > 1, "it is sent again")
         pass_time(1, "an agent that sends over and over does so many times in a second")
@@ -150,13 +150,13 @@ class Immovable(DeliveryTest):
 
 class Damaged(DeliveryTest):
     def pending(self, count):
-        """A server, and reports that it refused once."""
-        server = self.server(*[status(503)] * count)
+        """A server, and reports that it did not take yet."""
+        server = self.server(status(503))
         runs = [self.owe("begin", kind, server=server) for kind in KINDS[:count]]
         self.assertEqual(self.run_agent(), LEFT)
+        self.assertEqual(len(server.requests), 1)  # the others wait for the server, too
         paths = {run.uuid: next(path for path in self.files("new") if run.uuid in path.name) for run in runs}
-        for path in paths.values():
-            Report(path).change(next_ns=0)
+        self.nudge()
         return server, runs, paths
 
     def damage(self, how):

@@ -25,7 +25,7 @@ void lg__delivery_entries_info(const struct lg__report_header *header, lg_delive
         .attempts = header->attempts,
         .http_status = header->http_status,
         .attempted_ns = header->attempted_ns,
-        .next_ns = header->next_ns,
+        .next_ns = header->next.wall_ns,
         .more = header->more,
     };
     lg__run_uuid_text(header->uuid, info.uuid);
@@ -98,6 +98,20 @@ static int open_spool(const char *path, struct lg__problem *problem)
     return spool;
 }
 
+/* No pending report goes before the server takes requests again. */
+static void wait_for_server(struct list *list, int spool)
+{
+    struct {
+        struct lg__server server;
+        char end;
+    } file;
+    if (lg__spool_read(spool, "server", (char *)&file, sizeof file) != (long)sizeof file.server || memcmp(file.server.magic, LG__MAGIC_SERVER, 8) != 0)
+        return;
+    for (lg_delivery_info *entry = list->entries; entry < list->entries + list->count; entry++)
+        if (entry->state == LG_DELIVERY_PENDING && entry->next_ns < file.server.next.wall_ns)
+            entry->next_ns = file.server.next.wall_ns;
+}
+
 lg_status lg_delivery_entries(const char *state_directory, lg_delivery_info *ret_entries, uint32_t room, uint32_t *ret_count)
 {
     static const lg_delivery_state states[] = { LG_DELIVERY_HELD, LG_DELIVERY_PENDING, LG_DELIVERY_SENT, LG_DELIVERY_DEAD };
@@ -113,6 +127,7 @@ lg_status lg_delivery_entries(const char *state_directory, lg_delivery_info *ret
         list.state = states[i];
         lg__delivery_each(spool, lg__spool_folder(states[i]), take_one, &list);
     }
+    wait_for_server(&list, spool);
     close(spool);
     if (!list.failed) {
         if (list.count)

@@ -43,7 +43,7 @@ static bool owes_last_run(lg_session *session, uint64_t from_ordinal)
 /* A report that is put off, or was when it was made, because many like it were sent lately. */
 static bool is_postponed(const struct lg__report_header *header)
 {
-    return !header->attempts && header->next_ns > lg__os_clock_ns(CLOCK_REALTIME);
+    return !header->attempts && header->next.wall_ns > lg__os_clock_ns(CLOCK_REALTIME);
 }
 
 static bool note_due(int folder, const char *name, void *argument)

@@ -18,6 +18,14 @@
 /* Flags. */
 #define LG__REPORT_BRIEF_SENT 1u /* the first part had its positive answer */
 #define LG__REPORT_FULL_SENT 2u  /* the second part had its positive answer, or is not to be sent */
+#define LG__REPORT_LEFT 4u       /* bytes of it may have left: its body is final, and takes no run */
+
+/* A moment to come, which has come when one of two clocks says so: CLOCK_REALTIME, which may be
+ * wrong and jumps, and the time that the device was on (lg__server). Both 0: now. */
+struct lg__due {
+    uint64_t wall_ns;
+    uint64_t on_ns;
+};
 
 struct lg__report_header {
     char magic[8];
@@ -27,7 +35,7 @@ struct lg__report_header {
     uint8_t run_uuid[16];
     uint8_t fingerprint[16];
     uint64_t ordinal;       /* of the run */
-    uint64_t made_ns;       /* CLOCK_REALTIME, as all times here */
+    uint64_t made_ns;       /* CLOCK_REALTIME, as all times here but `on` ones */
     uint32_t end;           /* lg_end */
     uint32_t brief_bytes;
     uint32_t full_bytes;
@@ -38,16 +46,20 @@ struct lg__report_header {
     uint64_t more_last_ns;  /* and the last */
     /* the rest changes while it is delivered */
     uint32_t flags;
-    uint32_t attempts;
+    uint32_t attempts;      /* requests; each one is counted before it is made */
     int32_t http_status;    /* of the last answer; 0: none */
-    uint32_t reserved0;
-    uint64_t first_ns;      /* first attempt; 0: none */
+    uint32_t failures;      /* answers in a row that were no refusal, as 503 */
+    uint64_t since_on_ns;   /* its age begins; time that the device was on */
     uint64_t attempted_ns;  /* last attempt; 0: none */
-    uint64_t next_ns;       /* earliest next attempt; 0: now */
-    uint8_t config[16];     /* digest of the configuration that the server refused; held reports */
+    struct lg__due next;    /* earliest next attempt */
+    uint8_t config[16];     /* digest of the settings of the last attempt; zeros: there was none */
     char error[LG__REPORT_ERROR_BYTES];
     uint64_t more_ordinal;  /* of the run that was counted last; 0: none */
-    uint8_t reserved[108];
+    uint32_t denials;       /* refusals for another reason than its body, as 403 */
+    uint32_t refusals;      /* of its body, as 400, each on a day of its own */
+    struct lg__due refusal; /* earliest moment when one counts again */
+    uint64_t delivered;     /* lg__server.delivered at the first denial or refusal */
+    uint8_t reserved[68];
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };
 static_assert(offsetof(struct lg__report_header, uuid) == 16, "FORMAT.md, report");
@@ -59,12 +71,49 @@ static_assert(offsetof(struct lg__report_header, end) == 80, "FORMAT.md, report"
 static_assert(offsetof(struct lg__report_header, body_crc) == 92, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, more) == 96, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, flags) == 120, "FORMAT.md, report");
-static_assert(offsetof(struct lg__report_header, first_ns) == 136, "FORMAT.md, report");
-static_assert(offsetof(struct lg__report_header, config) == 160, "FORMAT.md, report");
-static_assert(offsetof(struct lg__report_header, error) == 176, "FORMAT.md, report");
-static_assert(offsetof(struct lg__report_header, more_ordinal) == 336, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, since_on_ns) == 136, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, next) == 152, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, config) == 168, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, error) == 184, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, more_ordinal) == 344, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, refusal) == 360, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, delivered) == 376, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, crc) == 452, "FORMAT.md, report");
 static_assert(sizeof(struct lg__report_header) == 456, "FORMAT.md, report");
+
+/* ---- Server: what the agent knows of it, and the clock of the spool ---- */
+
+#define LG__MAGIC_SERVER "LGSERVER"
+
+/* Why no request is made before `next`. */
+enum lg__server_wait {
+    LG__WAIT_NONE = 0,
+    LG__WAIT_AWAY = 1, /* it cannot be reached */
+    LG__WAIT_BUSY = 2, /* its answers were no refusal, as 503 */
+    LG__WAIT_ASKED = 3 /* it asked for that (Retry-After, X-Sentry-Rate-Limits) */
+};
+
+struct lg__server {
+    char magic[8];
+    uint8_t config[16];     /* digest of the settings that name it */
+    struct lg__due next;    /* no request before that */
+    uint32_t wait;          /* enum lg__server_wait */
+    uint32_t failures;      /* in a row, of one kind */
+    uint64_t failing_on_ns; /* when they began; time that the device was on */
+    uint64_t delivered;     /* positive answers with these settings */
+    /* The time that the device was on, while there was a spool: `on_ns` at `steady_ns` of
+     * CLOCK_MONOTONIC in the boot `boot`. */
+    uint8_t boot[16];
+    uint64_t on_ns;
+    uint64_t steady_ns;
+    uint8_t reserved[12];
+    uint32_t crc;           /* CRC-32C of all bytes before it */
+};
+static_assert(offsetof(struct lg__server, next) == 24, "FORMAT.md, server");
+static_assert(offsetof(struct lg__server, failing_on_ns) == 48, "FORMAT.md, server");
+static_assert(offsetof(struct lg__server, boot) == 64, "FORMAT.md, server");
+static_assert(offsetof(struct lg__server, crc) == 108, "FORMAT.md, server");
+static_assert(sizeof(struct lg__server) == 112, "FORMAT.md, server");
 
 /* ---- Tally: runs that gave way before they had a report, one row a fingerprint ---- */
 

@@ -5,77 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "policy/choice.h"
+#include "policy/fate.h"
 #include "process/agent_log.h"
 #include "send/credentials.h"
+#include "send/server_file.h"
+#include "store/digest.h"
 
-static uint64_t wall_ns(void)
+static struct moment now_of(const struct attempts *attempts)
 {
-    return lg__os_clock_ns(CLOCK_REALTIME);
+    return server_file_now(&attempts->server);
 }
-
-/* The time is past, or so far away that a clock must have been wrong. */
-static bool is_due(uint64_t when_ns, uint64_t now_ns)
-{
-    return when_ns <= now_ns || when_ns - now_ns > PAUSE_MAX_NS + BACKOFF_MAX_NS;
-}
-
-/* A last attempt in the future means that the clock was set back, and that the report has
- * waited. */
-static bool mail_is_due(const struct mail *mail, uint64_t now_ns)
-{
-    return mail->header.attempted_ns > now_ns || is_due(mail->header.next_ns, now_ns);
-}
-
-/* ---- which report is next ---- */
-
-/* The attempt came since the agent began. A time later than now is from before a clock was set
- * back. */
-static bool has_failed(const struct attempts *attempts, const struct mail *mail, uint64_t now)
-{
-    return mail->header.error[0] && mail->header.attempted_ns >= attempts->begun_ns && mail->header.attempted_ns <= now;
-}
-
-struct mail *attempts_next(const struct attempts *attempts, uint64_t now)
-{
-    struct mail *best = NULL;
-    if (!is_due(attempts->paused_until_ns, now))
-        return NULL;
-    for (uint32_t i = 0; i < attempts->mailbox->count; i++) {
-        struct mail *mail = &attempts->mailbox->mails[i];
-        if (mail->state != LG_DELIVERY_PENDING || !mail_is_due(mail, now) || (attempts->once && has_failed(attempts, mail, now)))
-            continue;
-        const struct lg__report_name *a = &mail->parts, *b = best ? &best->parts : NULL;
-        /* the first of a streak, then the newest launch crash, then the oldest of the others */
-        if (!best || a->priority < b->priority ||
-            (a->priority == b->priority && (a->priority == LG__PRIORITY_LAUNCH ? a->ordinal > b->ordinal : a->ordinal < b->ordinal)))
-            best = mail;
-    }
-    return best;
-}
-
-int attempts_until_due(const struct attempts *attempts, uint64_t now)
-{
-    uint64_t next = UINT64_MAX;
-    for (uint32_t i = 0; i < attempts->mailbox->count; i++) {
-        const struct mail *mail = &attempts->mailbox->mails[i];
-        if (mail->state != LG_DELIVERY_PENDING)
-            continue;
-        uint64_t when = mail_is_due(mail, now) ? now : mail->header.next_ns;
-        if (!is_due(attempts->paused_until_ns, now) && attempts->paused_until_ns > when)
-            when = attempts->paused_until_ns;
-        next = when < next ? when : next;
-    }
-    if (next == UINT64_MAX)
-        return -1;
-    uint64_t ms = (next - now) / 1000000 + 1;
-    return next <= now ? 0 : ms < 3600000 ? (int)ms : 3600000;
-}
-
-/* ---- one attempt ---- */
 
 static uint64_t random_number(void)
 {
@@ -84,11 +29,95 @@ static uint64_t random_number(void)
     return number;
 }
 
-static void hold(struct attempts *attempts, struct mail *mail, const char *why)
+static void store_server(struct attempts *attempts)
 {
-    memcpy(mail->header.config, attempts->config_digest, sizeof mail->header.config);
-    snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
-    agent_log("report %s is held: %s", mail->name, why);
+    server_file_write(attempts->mailbox->spool, &attempts->server);
+    LG_FAULT_POINT("agent: server stored");
+}
+
+/* ---- the settings ---- */
+
+static void add_file(char *text, size_t room, const char *path)
+{
+    struct stat info;
+    const size_t used = strlen(text);
+    if (path[0] && stat(path, &info) == 0)
+        snprintf(text + used, room - used, "\n%s %ju %jd %ju %ld", path, (uintmax_t)info.st_ino, (intmax_t)info.st_mtim.tv_sec,
+                 (uintmax_t)info.st_size, info.st_mtim.tv_nsec);
+}
+
+void attempts_set_server(struct attempts *attempts)
+{
+    static const uint8_t key[16];
+    uint8_t digest[16];
+    char text[LG__CONFIG_MAX];
+    const struct moment now = now_of(attempts);
+    snprintf(text, sizeof text, "%u %s", (unsigned)attempts->config->target, attempts->config->endpoint);
+    add_file(text, sizeof text, attempts->config->credential_file);
+    add_file(text, sizeof text, attempts->config->ca_file);
+    lg__digest_keyed(key, text, strlen(text), digest);
+    if (fate_set_server(&attempts->server, digest))
+        store_server(attempts);
+    static const uint8_t none[16];
+    for (uint32_t i = 0; i < attempts->mailbox->count; i++) {
+        struct mail *mail = &attempts->mailbox->mails[i];
+        if (mail->state == LG_DELIVERY_SENT || memcmp(mail->header.config, digest, 16) == 0 || memcmp(mail->header.config, none, 16) == 0)
+            continue;
+        memset(mail->header.config, 0, sizeof mail->header.config);
+        fate_renew(&mail->header, now);
+        mailbox_move(attempts->mailbox, mail, LG_DELIVERY_PENDING);
+    }
+}
+
+void attempts_open(struct attempts *attempts)
+{
+    server_file_read(attempts->mailbox->spool, &attempts->server);
+    store_server(attempts); /* the time of this boot counts, whatever ends the agent */
+    attempts_set_server(attempts);
+}
+
+/* ---- which report is next ---- */
+
+/* The attempt came since the agent began. A time later than now is from before a clock was set
+ * back. */
+static bool has_failed(const struct mail *mail, const void *user)
+{
+    const struct attempts *attempts = user;
+    const struct lg__report_header *header = &mail->header;
+    return attempts->once && header->error[0] && header->attempted_ns >= attempts->begun_ns && header->attempted_ns <= lg__os_clock_ns(CLOCK_REALTIME);
+}
+
+static void release_held(struct attempts *attempts, struct moment now)
+{
+    for (uint32_t i = 0; i < attempts->mailbox->count; i++) {
+        struct mail *mail = &attempts->mailbox->mails[i];
+        if (fate_releases(mail, &attempts->server, now) && !has_failed(mail, attempts)) {
+            mail->header.next = (struct lg__due){ 0, 0 };
+            mailbox_move(attempts->mailbox, mail, LG_DELIVERY_PENDING);
+        }
+    }
+}
+
+struct mail *attempts_next(struct attempts *attempts)
+{
+    const struct moment now = now_of(attempts);
+    release_held(attempts, now);
+    return choice_next(attempts->mailbox->mails, attempts->mailbox->count, &attempts->server, now, has_failed, attempts);
+}
+
+int attempts_until_due(const struct attempts *attempts)
+{
+    const uint64_t left = choice_left(attempts->mailbox->mails, attempts->mailbox->count, &attempts->server, now_of(attempts));
+    if (left == UINT64_MAX)
+        return -1;
+    return left == 0 ? 0 : left < HOUR_NS ? (int)(left / 1000000) + 1 : 3600000;
+}
+
+/* ---- one attempt ---- */
+
+static void hold(struct attempts *attempts, struct mail *mail)
+{
+    agent_log("report %s is held: %s", mail->name, mail->header.error);
     mailbox_move(attempts->mailbox, mail, LG_DELIVERY_HELD);
 }
 
@@ -110,14 +139,53 @@ static bool is_complete(const struct mail *mail)
     return (mail->header.flags & both) == both;
 }
 
-bool attempts_begin(struct attempts *attempts, struct mail *mail)
+static void is_damaged(struct attempts *attempts, struct mail *mail)
 {
-    struct letter letter = { .header = mail->header, .via = attempts->via };
+    memset(mail->header.config, 0, sizeof mail->header.config); /* no settings make it whole */
+    snprintf(mail->header.error, sizeof mail->header.error, "damaged on the disk");
+    agent_log("report %s is damaged on the disk: kept in spool/dead", mail->name);
+    mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
+}
+
+/* The attempt is stored before a byte of it leaves. */
+static void charge(struct attempts *attempts, struct mail *mail)
+{
+    attempts->before = attempts->server;
+    attempts->left = mail->header.flags & LG__REPORT_LEFT;
+    memcpy(attempts->sending, mail->parts.uuid, sizeof attempts->sending);
+    fate_begin(&mail->header, &attempts->server, now_of(attempts), random_number());
+    snprintf(mail->header.error, sizeof mail->header.error, "the last request has not ended");
+    mailbox_update(attempts->mailbox, mail);
+    store_server(attempts);
+}
+
+static bool begin(struct attempts *attempts, struct mail *mail, const char *bytes)
+{
+    struct letter letter = { .brief = bytes, .full = bytes + mail->header.brief_bytes, .via = attempts->via };
     struct credentials credentials = { .headers = NULL };
     struct request request = { .headers = NULL };
-    char why[LG__REPORT_ERROR_BYTES] = "";
+    attempts->part = mail->header.flags & LG__REPORT_BRIEF_SENT ? PART_FULL : PART_BRIEF;
+    letter.header = mail->header;
+    letter.header.attempts++;
+    bool ready = credentials_read(attempts->config->credential_file, &credentials, mail->header.error) &&
+                 target_request(attempts->config, &credentials, &letter, attempts->part, &request, mail->header.error);
+    if (ready) {
+        charge(attempts, mail);
+        ready = sender_begin(&attempts->sender, attempts->config->target, &request, &credentials, attempts->config->ca_file);
+    } else {
+        memcpy(mail->header.config, attempts->server.config, sizeof mail->header.config);
+        mail->header.next = moment_after(now_of(attempts), REFUSED_NS);
+        hold(attempts, mail);
+    }
+    request_free(&request);
+    credentials_free(&credentials);
+    return ready;
+}
+
+bool attempts_begin(struct attempts *attempts, struct mail *mail)
+{
     /* A report that cannot be moved, on a read-only disk, is not due again at once. */
-    mail->header.next_ns = wall_ns() + BACKOFF_MAX_NS;
+    mail->header.next = moment_after(now_of(attempts), HOUR_NS);
     if (!target_takes(attempts->config->target, PART_FULL) || attempts->config->brief)
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
@@ -126,71 +194,17 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     }
     char *bytes = mailbox_read(attempts->mailbox, mail);
     if (!bytes) {
-        snprintf(mail->header.error, sizeof mail->header.error, "damaged on the disk");
-        agent_log("report %s is damaged on the disk: kept in spool/dead", mail->name);
-        mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
+        is_damaged(attempts, mail);
         return false;
     }
-    letter.brief = bytes;
-    letter.full = bytes + mail->header.brief_bytes;
-    letter.header.attempts++;
-    attempts->part = mail->header.flags & LG__REPORT_BRIEF_SENT ? PART_FULL : PART_BRIEF;
-    bool ready = credentials_read(attempts->config->credential_file, &credentials, why) &&
-                 target_request(attempts->config, &credentials, &letter, attempts->part, &request, why);
-    if (!ready)
-        hold(attempts, mail, why);
-    else if (!sender_begin(&attempts->sender, &request, &credentials, attempts->config->ca_file))
-        ready = false;
-    memcpy(attempts->sending, mail->parts.uuid, sizeof attempts->sending);
-    request_free(&request);
-    credentials_free(&credentials);
+    const bool begun = begin(attempts, mail, bytes);
     free(bytes);
-    return ready;
+    return begun;
 }
 
-void attempts_conclude(struct attempts *attempts, const struct answer *answer, const char *why)
+static void take(struct attempts *attempts, struct mail *mail, uint32_t flag)
 {
-    struct mail *mail = mailbox_find(attempts->mailbox, attempts->sending);
-    uint64_t now = wall_ns();
-    if (!mail || mail->state != LG_DELIVERY_PENDING)
-        return; /* its consent was withdrawn meanwhile */
-    struct lg__report_header *header = &mail->header;
-    header->attempts++;
-    header->attempted_ns = now;
-    header->first_ns = header->first_ns && header->first_ns <= now ? header->first_ns : now;
-    header->http_status = answer->http_status;
-    header->next_ns = now + BACKOFF_MAX_NS; /* where it cannot be moved */
-    struct outcome outcome = retry_decide(answer, header->attempts, now - header->first_ns, random_number(), attempts->part == PART_FULL);
-    snprintf(header->error, sizeof header->error, "%s", why);
-    if (outcome.pause_ns) {
-        attempts->paused_until_ns = now + outcome.pause_ns;
-        char text[32];
-        int size = snprintf(text, sizeof text, "%" PRIu64 "\n", attempts->paused_until_ns);
-        lg__spool_write(attempts->mailbox->spool, "pause", text, (size_t)size, false);
-    }
-    switch (outcome.fate) {
-    case FATE_SMALL:
-        agent_log("report %s: without its second part: %s", mail->name, why);
-        header->flags |= LG__REPORT_FULL_SENT;
-        break;
-    case FATE_SENT:
-        header->flags |= attempts->part == PART_BRIEF ? LG__REPORT_BRIEF_SENT : LG__REPORT_FULL_SENT;
-        break;
-    case FATE_RETRY:
-        header->next_ns = now + outcome.wait_ns;
-        agent_log("report %s: attempt %" PRIu32 " failed, again in %" PRIu64 " s: %s", mail->name, header->attempts,
-                  outcome.wait_ns / 1000000000, why);
-        mailbox_update(attempts->mailbox, mail);
-        return;
-    case FATE_HELD:
-        hold(attempts, mail, why);
-        return;
-    case FATE_DEAD:
-        agent_log("report %s is given up after %" PRIu32 " attempts: %s", mail->name, header->attempts, why);
-        mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
-        return;
-    }
-    header->next_ns = 0;
+    mail->header.flags |= flag;
     if (is_complete(mail)) {
         is_sent(attempts, mail);
     } else {
@@ -199,38 +213,82 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     }
 }
 
-/* ---- what changes when a report is due ---- */
-
-void attempts_release_held(struct attempts *attempts)
+static void try_again(struct attempts *attempts, struct mail *mail)
 {
+    const struct moment now = now_of(attempts);
+    const uint64_t own = moment_left(mail->header.next, now), server = moment_left(attempts->server.next, now);
+    agent_log("report %s: attempt %" PRIu32 " failed, again in %" PRIu64 " s: %s", mail->name, mail->header.attempts,
+              (own > server ? own : server) / SECOND_NS, mail->header.error);
+    mailbox_update(attempts->mailbox, mail);
+}
+
+void attempts_conclude(struct attempts *attempts, const struct answer *answer, const char *why)
+{
+    struct mail *mail = mailbox_find(attempts->mailbox, attempts->sending);
+    if (!mail || mail->state != LG_DELIVERY_PENDING) {
+        attempts->server = attempts->before; /* its consent was withdrawn meanwhile */
+        return;
+    }
+    mail->header.next = (struct lg__due){ 0, 0 };
+    snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
+    const bool is_full = attempts->part == PART_FULL;
+    const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, answer, is_full, now_of(attempts), random_number());
+    store_server(attempts);
+    switch (fate) {
+    case FATE_TAKEN:
+        take(attempts, mail, is_full ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT);
+        break;
+    case FATE_SMALL:
+        agent_log("report %s: without its second part: %s", mail->name, why);
+        take(attempts, mail, LG__REPORT_FULL_SENT);
+        break;
+    case FATE_AGAIN:
+        try_again(attempts, mail);
+        break;
+    case FATE_HELD:
+        hold(attempts, mail);
+        break;
+    case FATE_DEAD:
+        agent_log("report %s is given up after %" PRIu32 " attempts: %s", mail->name, mail->header.attempts, why);
+        mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
+        break;
+    }
+}
+
+/* ---- what makes reports due ---- */
+
+void attempts_hurry(struct attempts *attempts, bool all)
+{
+    const struct moment now = now_of(attempts);
     for (uint32_t i = 0; i < attempts->mailbox->count; i++) {
         struct mail *mail = &attempts->mailbox->mails[i];
-        if (mail->state != LG_DELIVERY_HELD || memcmp(mail->header.config, attempts->config_digest, 16) == 0)
-            continue;
-        mail->header.attempts = 0;
-        mail->header.first_ns = mail->header.next_ns = 0;
-        mailbox_move(attempts->mailbox, mail, LG_DELIVERY_PENDING);
+        if (mail->state == LG_DELIVERY_PENDING) {
+            fate_hurry(&mail->header);
+            mailbox_update(attempts->mailbox, mail);
+        } else if (all && mail->state != LG_DELIVERY_SENT) {
+            mail->header.next = (struct lg__due){ 0, 0 };
+            if (mail->state == LG_DELIVERY_DEAD)
+                fate_renew(&mail->header, now);
+            mailbox_move(attempts->mailbox, mail, LG_DELIVERY_PENDING);
+        }
     }
+    fate_hurry_server(&attempts->server);
 }
 
 void attempts_take_nudge(struct attempts *attempts)
 {
+    static const char *const vias[] = { "wait", "tool" };
     char text[16];
     if (lg__spool_read(attempts->mailbox->spool, "nudge", text, sizeof text) < 0)
         return;
     unlinkat(attempts->mailbox->spool, "nudge", 0);
-    attempts->via = strncmp(text, "tool", 4) == 0 ? "tool" : strncmp(text, "wait", 4) == 0 ? "wait" : attempts->via;
-    for (uint32_t i = 0; i < attempts->mailbox->count; i++)
-        if (attempts->mailbox->mails[i].state == LG_DELIVERY_PENDING && attempts->mailbox->mails[i].header.attempts) {
-            attempts->mailbox->mails[i].header.next_ns = 0;
-            mailbox_update(attempts->mailbox, &attempts->mailbox->mails[i]);
-        }
+    text[strcspn(text, "\n")] = 0;
+    const bool all = strcmp(text, "all") == 0;
+    for (size_t i = 0; i < sizeof vias / sizeof vias[0]; i++)
+        if (strcmp(text, vias[i]) == 0)
+            attempts->via = vias[i];
+    if (all || strcmp(text, "tool") == 0) {
+        attempts->via = "tool";
+        attempts_hurry(attempts, all);
+    }
 }
-
-void attempts_read_pause(struct attempts *attempts)
-{
-    char text[32];
-    if (lg__spool_read(attempts->mailbox->spool, "pause", text, sizeof text) > 0)
-        attempts->paused_until_ns = strtoull(text, NULL, 10);
-}
-

@@ -7,14 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "policy/mail.h"
 #include "store/spool.h"
-
-struct mail {
-    char name[LG__REPORT_NAME_BYTES];
-    lg_delivery_state state;
-    struct lg__report_name parts;
-    struct lg__report_header header;
-};
 
 struct mailbox {
     int spool;

@@ -4,47 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS UINT64_C(1000000000)
-
-static uint64_t backoff(uint32_t attempts, uint64_t random)
-{
-    uint64_t most = BACKOFF_FIRST_NS;
-    for (uint32_t i = 1; i < attempts && most < BACKOFF_MAX_NS; i++)
-        most *= 2;
-    most = most < BACKOFF_MAX_NS ? most : BACKOFF_MAX_NS;
-    return random % most;
-}
-
-static enum fate fate_of(int status, bool is_full)
-{
-    if (status >= 200 && status < 300)
-        return FATE_SENT;
-    switch (status) {
-    case 400: case 404: case 422:
-        return is_full ? FATE_SMALL : FATE_DEAD;
-    case 413:
-        return is_full ? FATE_SMALL : FATE_DEAD;
-    case 401: case 403:
-        return FATE_HELD;
-    default:
-        return FATE_RETRY; /* 408, 425, 429, 5xx, and whatever else may be passing */
-    }
-}
-
-struct outcome retry_decide(const struct answer *answer, uint32_t attempts, uint64_t age_ns, uint64_t random, bool is_full)
-{
-    struct outcome outcome = { .fate = fate_of(answer->http_status, is_full) };
-    if (answer->has_pause)
-        outcome.pause_ns = answer->pause_ns < PAUSE_MAX_NS ? answer->pause_ns : PAUSE_MAX_NS;
-    if (outcome.fate != FATE_RETRY)
-        return outcome;
-    /* never without an attempt, whatever the clock says */
-    if (attempts >= ATTEMPTS_MAX || age_ns > AGE_MAX_NS)
-        outcome.fate = is_full ? FATE_SMALL : FATE_DEAD;
-    uint64_t wait = backoff(attempts, random);
-    outcome.wait_ns = wait > outcome.pause_ns ? wait : outcome.pause_ns;
-    return outcome;
-}
+#include "policy/fate.h"
 
 static bool seconds(const char *text, const char **ret_end, uint64_t *ret_ns)
 {

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "os/fault_point.h"
+#include "send/retry.h"
 
 bool sender_open(struct sender *ret_sender)
 {
@@ -84,9 +85,13 @@ static size_t on_header(char *line, size_t one, size_t size, void *user)
 static size_t on_body(char *bytes, size_t one, size_t size, void *user)
 {
     struct sender *sender = user;
-    (void)bytes;
-    sender->answer_bytes += size * one;
-    return sender->answer_bytes <= ANSWER_BYTES_MAX ? size * one : 0;
+    size *= one;
+    sender->answer_bytes += size;
+    if (sender->answer_bytes > ANSWER_BYTES_MAX)
+        return 0;
+    memcpy(sender->body + sender->body_bytes, bytes, size);
+    sender->body_bytes += size;
+    return size;
 }
 
 /* ---- the request ---- */
@@ -112,7 +117,7 @@ static bool set_options(struct sender *sender, const char *ca_file)
                curl_easy_setopt(easy, CURLOPT_HTTPHEADER, sender->headers) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_USERAGENT, AGENT_NAME) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) == CURLE_OK &&
-               curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, REQUEST_MS) == CURLE_OK &&
+               curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, REQUEST_MS + (long)sender->request.bytes * 1000 / SLOW_BYTES_PER_S) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L) == CURLE_OK &&
                curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
@@ -137,12 +142,13 @@ static bool set_options(struct sender *sender, const char *ca_file)
     return set;
 }
 
-bool sender_begin(struct sender *sender, struct request *request, const struct credentials *credentials, const char *ca_file)
+bool sender_begin(struct sender *sender, lg_delivery_target target, struct request *request, const struct credentials *credentials, const char *ca_file)
 {
     sender->request = *request;
     *request = (struct request){ .headers = NULL };
     sender->answer = (struct answer){ .http_status = 0 };
-    sender->answer_bytes = 0;
+    sender->target = target;
+    sender->answer_bytes = sender->body_bytes = 0;
     sender->error[0] = 0;
     sender->easy = curl_easy_init();
     bool ready = sender->easy && copy_headers(&sender->headers, sender->request.headers) && copy_headers(&sender->headers, credentials->headers);
@@ -158,6 +164,11 @@ bool sender_begin(struct sender *sender, struct request *request, const struct c
 
 /* ---- going on ---- */
 
+static bool is_positive(const struct answer *answer)
+{
+    return answer->http_status >= 200 && answer->http_status < 300;
+}
+
 static void explain(const struct sender *sender, CURLcode code, char ret_why[LG__REPORT_ERROR_BYTES])
 {
     ret_why[0] = 0;
@@ -166,9 +177,27 @@ static void explain(const struct sender *sender, CURLcode code, char ret_why[LG_
         if (code == CURLE_WRITE_ERROR)
             words = "the answer is longer than 64 KiB";
         snprintf(ret_why, LG__REPORT_ERROR_BYTES, "%.150s", words);
-    } else if (sender->answer.http_status < 200 || sender->answer.http_status >= 300) {
+    } else if (!is_positive(&sender->answer)) {
         snprintf(ret_why, LG__REPORT_ERROR_BYTES, "the server answered %d%s", sender->answer.http_status,
                  sender->answer.http_status >= 300 && sender->answer.http_status < 400 ? ": correct the endpoint, redirects are not followed" : "");
+    }
+}
+
+static void conclude(struct sender *sender, CURLcode code, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    long status = 0, sent = 0;
+    struct answer *answer = &sender->answer;
+    curl_easy_getinfo(sender->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(sender->easy, CURLINFO_REQUEST_SIZE, &sent);
+    answer->http_status = (int)status;
+    answer->none_left = sent == 0;
+    explain(sender, code, ret_why);
+    if (code != CURLE_OK) { /* an answer that was cut says nothing for certain */
+        answer->http_status = 0;
+    } else if (is_positive(answer)) {
+        const enum reply reply = target_reply(sender->target, sender->body, sender->body_bytes, ret_why);
+        answer->is_foreign = reply == REPLY_FOREIGN;
+        answer->is_refusal = reply == REPLY_REFUSED;
     }
 }
 
@@ -176,7 +205,6 @@ bool sender_step(struct sender *sender, struct curl_waitfd *others, unsigned cou
                  char ret_why[LG__REPORT_ERROR_BYTES])
 {
     int running = 0, left = 0;
-    long status = 0;
     curl_multi_perform(sender->multi, &running);
     if (running || !sender->easy) {
         curl_multi_poll(sender->multi, others, count, timeout_ms, NULL);
@@ -185,14 +213,9 @@ bool sender_step(struct sender *sender, struct curl_waitfd *others, unsigned cou
     for (CURLMsg *message; (message = curl_multi_info_read(sender->multi, &left));) {
         if (message->msg != CURLMSG_DONE)
             continue;
-        CURLcode code = message->data.result;
-        curl_easy_getinfo(sender->easy, CURLINFO_RESPONSE_CODE, &status);
+        conclude(sender, message->data.result, ret_why);
         LG_FAULT_POINT("sender: answer");
-        sender->answer.http_status = (int)status;
-        explain(sender, code, ret_why);
         *ret_answer = sender->answer;
-        if (code != CURLE_OK) /* an answer that was cut says nothing for certain */
-            ret_answer->http_status = 0;
         sender_cancel(sender);
         return true;
     }

@@ -10,11 +10,13 @@
 
 #include <curl/curl.h>
 
-#include "send/retry.h"
+#include "policy/fate.h"
 #include "target/target.h"
 
 #define CONNECT_MS 5000L
+/* A request takes at most this long, and a second more for so many bytes of its body. */
 #define REQUEST_MS 30000L
+#define SLOW_BYTES_PER_S 8192L
 #define ANSWER_BYTES_MAX (64 * 1024)
 
 struct sender {
@@ -22,16 +24,19 @@ struct sender {
     CURL *easy;              /* NULL: no request is under way */
     struct curl_slist *headers;
     struct request request;
+    lg_delivery_target target;
     struct answer answer;
-    size_t answer_bytes;
+    char body[ANSWER_BYTES_MAX]; /* of the answer */
+    size_t body_bytes;
+    size_t answer_bytes; /* headers and body */
     char error[CURL_ERROR_SIZE];
 };
 
 bool sender_open(struct sender *ret_sender);
 void sender_close(struct sender *sender);
 
-/* Begin a request; takes over `request`. false: no memory. */
-bool sender_begin(struct sender *sender, struct request *request, const struct credentials *credentials, const char *ca_file);
+/* Begin a request to such a server; takes over `request`. false: no memory. */
+bool sender_begin(struct sender *sender, lg_delivery_target target, struct request *request, const struct credentials *credentials, const char *ca_file);
 void sender_cancel(struct sender *sender);
 
 /* Wait for the network and for `others` at most so long, and go on. true: the answer is there, or

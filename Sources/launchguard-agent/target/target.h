@@ -19,6 +19,12 @@ bool target_request(const struct lg__delivery_config *config, const struct crede
 /* Whether the target has a place for the second part. */
 bool target_takes(lg_delivery_target target, enum part part);
 
+/* What the body of a positive answer says. A portal answers as well, with a page of its own: where
+ * the kind of server has a form for its answers, only that form is one. `why`: "" or what is
+ * wrong. */
+enum reply { REPLY_TAKEN, REPLY_REFUSED, REPLY_FOREIGN };
+enum reply target_reply(lg_delivery_target target, const char *body, size_t bytes, char why[LG__REPORT_ERROR_BYTES]);
+
 /* Headers that every target has: Idempotency-Key, X-Request-Id (both: uuid of the report, with
  * "/full" for the second part), X-LaunchGuard-Part, -Via, -Attempt, -Ordinal, -Fingerprint, -More.
  * NULL: no memory. */

@@ -1,0 +1,28 @@
+/* Which report goes next, which one stands for a further run, and which one gives way: pure over the
+ * reports in the spool and now. */
+#ifndef AGENT_CHOICE_H
+#define AGENT_CHOICE_H
+
+#include "policy/mail.h"
+#include "policy/moment.h"
+
+/* The pending report to send now, of those that `skips` does not name; NULL: none is due. */
+struct mail *choice_next(struct mail *mails, uint32_t count, const struct lg__server *server, struct moment now,
+                         bool (*skips)(const struct mail *mail, const void *user), const void *user);
+
+/* Nanoseconds until a pending or held report is due; UINT64_MAX: there is none. */
+uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__server *server, struct moment now);
+
+/* The report that can stand for one more run of this fingerprint: no byte of it has left. The first
+ * one of a streak only where there is no other. NULL: none. */
+struct mail *choice_for_more(struct mail *mails, uint32_t count, const uint8_t fingerprint[16]);
+
+/* When a new report of this fingerprint may go: now, or later where many were made lately. */
+struct lg__due choice_pace(const struct mail *mails, uint32_t count, const uint8_t fingerprint[16], struct moment now);
+
+/* The report that gives way to a new one: the oldest that was delivered, and not within the last
+ * hour, so that no more reports are made in an hour than the spool holds; else the oldest that was
+ * given up. NULL: none. */
+struct mail *choice_to_drop(struct mail *mails, uint32_t count, struct moment now);
+
+#endif

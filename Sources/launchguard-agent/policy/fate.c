@@ -1,0 +1,189 @@
+#include "policy/fate.h"
+
+#include <string.h>
+
+/* Back-off with full jitter: a random time up to 2 s, 4 s, 8 s, … 1 h. A server that was busy for a
+ * day waits up to 6 h. One that is away does not know of the attempts, and may be there for an hour
+ * a week. */
+#define BACKOFF_FIRST_NS (2 * SECOND_NS)
+#define BACKOFF_MAX_NS HOUR_NS
+#define BACKOFF_BUSY_NS (6 * HOUR_NS)
+
+enum kind { TAKEN, AWAY, BUSY, DENIED, REFUSED, TOO_LARGE };
+
+static enum kind kind_of(const struct answer *answer)
+{
+    const int status = answer->http_status;
+    if (status >= 200 && status < 300)
+        return answer->is_foreign ? AWAY : answer->is_refusal ? REFUSED : TAKEN;
+    switch (status) {
+    case 400: case 422: return REFUSED;
+    case 413: return TOO_LARGE;
+    case 408: case 425: case 429: return BUSY;
+    case 511: return AWAY; /* a portal */
+    }
+    return status >= 500 ? BUSY : status >= 400 ? DENIED : AWAY;
+}
+
+static uint64_t backoff(uint32_t failures, uint64_t most, uint64_t random)
+{
+    uint64_t wait = BACKOFF_FIRST_NS;
+    for (uint32_t i = 1; i < failures && wait < most; i++)
+        wait *= 2;
+    return random % (wait < most ? wait : most);
+}
+
+static void fail(struct lg__server *server, enum lg__server_wait why, struct moment now, uint64_t random)
+{
+    if (server->wait != why) {
+        server->failures = 0;
+        server->failing_on_ns = now.on_ns;
+    }
+    server->wait = why;
+    server->failures++;
+    const bool is_long = why == LG__WAIT_BUSY && now.on_ns - server->failing_on_ns > DAY_NS;
+    server->next = moment_after(now, backoff(server->failures, is_long ? BACKOFF_BUSY_NS : BACKOFF_MAX_NS, random));
+}
+
+static void answers(struct lg__server *server)
+{
+    server->wait = LG__WAIT_NONE;
+    server->failures = 0;
+    server->next = (struct lg__due){ 0, 0 };
+}
+
+static void ask(struct lg__server *server, uint64_t pause_ns, struct moment now)
+{
+    const struct lg__due asked = moment_after(now, pause_ns < PAUSE_MAX_NS ? pause_ns : PAUSE_MAX_NS);
+    if (moment_left(asked, now) < moment_left(server->next, now))
+        return;
+    server->next = asked;
+    server->wait = pause_ns ? LG__WAIT_ASKED : server->wait;
+}
+
+static bool is_old(const struct lg__report_header *report, struct moment now)
+{
+    return now.on_ns > report->since_on_ns && now.on_ns - report->since_on_ns > AGE_MAX_NS;
+}
+
+/* ---- an attempt ---- */
+
+void fate_begin(struct lg__report_header *report, struct lg__server *server, struct moment now, uint64_t random)
+{
+    report->attempts++;
+    report->attempted_ns = now.wall_ns;
+    report->http_status = 0;
+    report->flags |= LG__REPORT_LEFT;
+    memcpy(report->config, server->config, sizeof report->config);
+    fail(server, LG__WAIT_AWAY, now, random);
+}
+
+/* The server says no, and does not mean the body: a firewall, a portal, a deployment, credentials. */
+static void deny(struct lg__report_header *report, const struct lg__server *server, struct moment now)
+{
+    if (report->denials++ == 0)
+        report->delivered = server->delivered;
+    report->next = moment_after(now, REFUSED_NS);
+}
+
+/* The server says that this very body is wrong. Whether that is to be believed shows what it says on
+ * other days, and of others. Returns whether it is. */
+static bool refuse(struct lg__report_header *report, const struct lg__server *server, struct moment now)
+{
+    report->next = moment_after(now, REFUSED_NS);
+    if (report->refusals && !moment_is_due(report->refusal, now))
+        return false;
+    if (report->refusals++ == 0)
+        report->delivered = server->delivered;
+    report->refusal = moment_after(now, REFUSAL_NS);
+    return report->refusals >= REFUSALS_MAX && server->delivered > report->delivered;
+}
+
+enum fate fate_conclude(struct lg__report_header *report, struct lg__server *server, const struct lg__server *before, bool left,
+                        const struct answer *answer, bool is_full, struct moment now, uint64_t random)
+{
+    const enum kind kind = kind_of(answer);
+    const enum fate over = is_full ? FATE_SMALL : FATE_DEAD;
+    enum fate fate = is_old(report, now) ? over : FATE_AGAIN;
+    *server = *before;
+    report->http_status = answer->http_status;
+    if (answer->none_left && !left)
+        report->flags &= ~LG__REPORT_LEFT;
+    switch (kind) {
+    case AWAY:
+        fail(server, LG__WAIT_AWAY, now, random);
+        break;
+    case BUSY:
+        fail(server, LG__WAIT_BUSY, now, random);
+        /* Others go first from now on: perhaps it is this report that the server cannot do. */
+        report->failures++;
+        report->next = moment_after(now, backoff(report->failures, BACKOFF_BUSY_NS, random));
+        break;
+    case TAKEN:
+        answers(server);
+        server->delivered++;
+        report->failures = report->denials = report->refusals = 0;
+        report->next = (struct lg__due){ 0, 0 };
+        fate = FATE_TAKEN;
+        break;
+    case DENIED:
+        answers(server);
+        deny(report, server, now);
+        fate = fate == FATE_AGAIN ? FATE_HELD : fate;
+        break;
+    case TOO_LARGE:
+    case REFUSED:
+        answers(server);
+        fate = refuse(report, server, now) || (is_full && kind == TOO_LARGE) ? over : fate == FATE_AGAIN ? FATE_HELD : fate;
+        break;
+    }
+    if (fate == FATE_SMALL)
+        report->next = (struct lg__due){ 0, 0 };
+    if (answer->has_pause)
+        ask(server, answer->pause_ns, now);
+    return fate;
+}
+
+/* ---- what changes when a report is due ---- */
+
+bool fate_releases(const struct mail *mail, const struct lg__server *server, struct moment now)
+{
+    const struct lg__report_header *report = &mail->header;
+    const bool takes_others = report->denials == 1 && server->delivered > report->delivered;
+    return mail->state == LG_DELIVERY_HELD && (takes_others || moment_is_due(report->next, now));
+}
+
+void fate_renew(struct lg__report_header *report, struct moment now)
+{
+    report->failures = report->denials = report->refusals = 0;
+    report->since_on_ns = now.on_ns;
+    report->next = (struct lg__due){ 0, 0 };
+}
+
+bool fate_set_server(struct lg__server *server, const uint8_t config[16])
+{
+    if (memcmp(server->config, config, sizeof server->config) == 0)
+        return false;
+    memcpy(server->config, config, sizeof server->config);
+    answers(server);
+    server->delivered = 0;
+    return true;
+}
+
+void fate_boot(struct lg__server *server)
+{
+    if (server->wait == LG__WAIT_AWAY)
+        answers(server);
+}
+
+void fate_hurry(struct lg__report_header *report)
+{
+    if (report->attempts)
+        report->next = (struct lg__due){ 0, 0 };
+}
+
+void fate_hurry_server(struct lg__server *server)
+{
+    if (server->wait != LG__WAIT_ASKED)
+        answers(server);
+}

@@ -1,0 +1,65 @@
+/* What an attempt does to a report, and to the waits of its server: pure over what is stored, the
+ * answer and now. The table is in docs/DELIVERY.md, "What an answer means". */
+#ifndef AGENT_FATE_H
+#define AGENT_FATE_H
+
+#include <stdbool.h>
+
+#include "policy/mail.h"
+#include "policy/moment.h"
+
+/* A report that has waited for so long while the device was on is given up. */
+#define AGE_MAX_NS (90 * DAY_NS)
+/* A server cannot ask for a longer pause. */
+#define PAUSE_MAX_NS DAY_NS
+/* A refused report is tried again that much later. */
+#define REFUSED_NS DAY_NS
+/* Refusals of a body, each on a day of its own, after which it is given up. They count once in that
+ * time. */
+#define REFUSALS_MAX 3u
+#define REFUSAL_NS (20 * HOUR_NS)
+
+struct answer {
+    int http_status;   /* 0: none came */
+    bool is_foreign;   /* positive, and not from such a server: a portal's page */
+    bool is_refusal;   /* positive, and says that the report was refused */
+    bool none_left;    /* no byte of the request has left the machine */
+    bool has_pause;
+    uint64_t pause_ns; /* the server asks to wait that long */
+};
+
+enum fate {
+    FATE_AGAIN,
+    FATE_TAKEN, /* positive */
+    FATE_SMALL, /* complete without its second part */
+    FATE_HELD,  /* refused; tried again later, or with other settings */
+    FATE_DEAD   /* given up */
+};
+
+/* An attempt begins: the report and the server are as after one without an answer, until
+ * fate_conclude() says more. An agent that is killed at each attempt so waits longer each time. */
+void fate_begin(struct lg__report_header *report, struct lg__server *server, struct moment now, uint64_t random);
+
+/* The attempt has ended. `before`: the server as it was before fate_begin(); `left`: whether bytes
+ * of the report had left before; `is_full`: the request was the second part. `random`: any
+ * number. */
+enum fate fate_conclude(struct lg__report_header *report, struct lg__server *server, const struct lg__server *before, bool left,
+                        const struct answer *answer, bool is_full, struct moment now, uint64_t random);
+
+/* Whether a held report is to be tried again. */
+bool fate_releases(const struct mail *mail, const struct lg__server *server, struct moment now);
+
+/* A report begins anew, as one that was never refused. */
+void fate_renew(struct lg__report_header *report, struct moment now);
+
+/* The settings name this server from now on. false: they did before. */
+bool fate_set_server(struct lg__server *server, const uint8_t config[16]);
+
+/* A new boot: whatever was away may be there. */
+void fate_boot(struct lg__server *server);
+
+/* A person wants the reports tried now. What the server asked for stays. */
+void fate_hurry(struct lg__report_header *report);
+void fate_hurry_server(struct lg__server *server);
+
+#endif

@@ -1,0 +1,60 @@
+#include "send/server_file.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "os/os.h"
+#include "policy/fate.h"
+#include "store/crc32c.h"
+#include "store/spool.h"
+
+static uint32_t crc_of(const struct lg__server *server)
+{
+    return lg__crc32c(0, server, offsetof(struct lg__server, crc));
+}
+
+/* Of this process. */
+static const uint8_t *boot_id(void)
+{
+    static uint8_t id[16];
+    static bool asked;
+    if (!asked)
+        lg__os_boot_id(id);
+    asked = true;
+    return id;
+}
+
+static void set_clock(struct lg__server *server)
+{
+    const uint64_t steady_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
+    server->on_ns = moment_on(server, boot_id(), steady_ns);
+    server->steady_ns = steady_ns;
+    memcpy(server->boot, boot_id(), sizeof server->boot);
+}
+
+struct moment server_file_now(const struct lg__server *server)
+{
+    return (struct moment){ lg__os_clock_ns(CLOCK_REALTIME), moment_on(server, boot_id(), lg__os_clock_ns(CLOCK_MONOTONIC)) };
+}
+
+void server_file_read(int spool, struct lg__server *ret_server)
+{
+    struct {
+        struct lg__server server;
+        char end;
+    } file;
+    const bool whole = lg__spool_read(spool, "server", (char *)&file, sizeof file) == (long)sizeof file.server;
+    *ret_server = file.server;
+    if (!whole || memcmp(ret_server->magic, LG__MAGIC_SERVER, sizeof ret_server->magic) != 0 || crc_of(ret_server) != ret_server->crc)
+        *ret_server = (struct lg__server){ .magic = LG__MAGIC_SERVER };
+    if (memcmp(ret_server->boot, boot_id(), sizeof ret_server->boot) != 0)
+        fate_boot(ret_server);
+    set_clock(ret_server);
+}
+
+void server_file_write(int spool, struct lg__server *server)
+{
+    set_clock(server);
+    server->crc = crc_of(server);
+    lg__spool_write(spool, "server", server, sizeof *server, false);
+}

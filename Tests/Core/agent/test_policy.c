@@ -1,0 +1,339 @@
+/* The policy of delivery: each row of the table in docs/DELIVERY.md, the bounds of the waits, and
+ * what becomes due when. */
+#include "harness.h"
+
+#include "policy/choice.h"
+#include "policy/fate.h"
+
+#define HALF (UINT64_MAX / 2)
+
+/* A device, its server, and a report. */
+struct world {
+    struct moment now;
+    struct lg__server server;
+    struct mail mail;
+    bool is_full;
+    uint64_t random;
+};
+
+static struct world world(void)
+{
+    return (struct world){ .now = { 1000 * DAY_NS, 5 * DAY_NS }, .server.config = "server", .random = HALF,
+                           .mail = { .state = LG_DELIVERY_PENDING, .header = { .made_ns = 1000 * DAY_NS, .since_on_ns = 5 * DAY_NS } } };
+}
+
+static void pass(struct world *w, uint64_t ns)
+{
+    w->now.wall_ns += ns;
+    w->now.on_ns += ns;
+}
+
+static enum fate try(struct world *w, struct answer answer)
+{
+    const struct lg__server before = w->server;
+    const bool left = w->mail.header.flags & LG__REPORT_LEFT;
+    fate_begin(&w->mail.header, &w->server, w->now, w->random);
+    w->mail.header.next = (struct lg__due){ 0, 0 };
+    const enum fate fate = fate_conclude(&w->mail.header, &w->server, &before, left, &answer, w->is_full, w->now, w->random);
+    w->mail.state = fate == FATE_HELD ? LG_DELIVERY_HELD : LG_DELIVERY_PENDING;
+    return fate;
+}
+
+static enum fate status(struct world *w, int http_status)
+{
+    return try(w, (struct answer){ .http_status = http_status });
+}
+
+static bool none(const struct mail *mail, const void *user)
+{
+    (void)mail;
+    (void)user;
+    return false;
+}
+
+static bool is_due(struct world *w)
+{
+    return choice_next(&w->mail, 1, &w->server, w->now, none, NULL) != NULL;
+}
+
+static void test_rows(void **state)
+{
+    static const struct {
+        int status;
+        enum fate brief, full;
+        enum lg__server_wait wait;
+    } rows[] = {
+        { 200, FATE_TAKEN, FATE_TAKEN, LG__WAIT_NONE }, { 204, FATE_TAKEN, FATE_TAKEN, LG__WAIT_NONE },
+        { 0, FATE_AGAIN, FATE_AGAIN, LG__WAIT_AWAY },   { 302, FATE_AGAIN, FATE_AGAIN, LG__WAIT_AWAY },
+        { 511, FATE_AGAIN, FATE_AGAIN, LG__WAIT_AWAY }, { 408, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY },
+        { 425, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY }, { 429, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY },
+        { 500, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY }, { 503, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY },
+        { 401, FATE_HELD, FATE_HELD, LG__WAIT_NONE },   { 403, FATE_HELD, FATE_HELD, LG__WAIT_NONE },
+        { 404, FATE_HELD, FATE_HELD, LG__WAIT_NONE },   { 451, FATE_HELD, FATE_HELD, LG__WAIT_NONE },
+        { 400, FATE_HELD, FATE_HELD, LG__WAIT_NONE },   { 422, FATE_HELD, FATE_HELD, LG__WAIT_NONE },
+        { 413, FATE_HELD, FATE_SMALL, LG__WAIT_NONE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int is_full = 0; is_full < 2; is_full++) {
+            struct world w = world();
+            w.is_full = is_full;
+            assert_int_equal(status(&w, rows[i].status), is_full ? rows[i].full : rows[i].brief);
+            assert_int_equal(w.server.wait, rows[i].wait);
+            assert_int_equal(w.mail.header.http_status, rows[i].status);
+            assert_int_equal(w.mail.header.attempts, 1);
+        }
+}
+
+static void test_a_page_of_a_portal_is_no_answer(void **state)
+{
+    struct world w = world();
+    (void)state;
+    assert_int_equal(try(&w, (struct answer){ .http_status = 200, .is_foreign = true }), FATE_AGAIN);
+    assert_int_equal(w.server.wait, LG__WAIT_AWAY);
+    assert_int_equal(try(&w, (struct answer){ .http_status = 200, .is_refusal = true }), FATE_HELD);
+    assert_int_equal(w.mail.header.refusals, 1);
+}
+
+/* Each wait is random below a bound that doubles. Nothing is given up by a count. */
+static void waits(int http_status, uint64_t most_first_day, uint64_t most_later)
+{
+    for (uint32_t failures = 1; failures < 200; failures++) {
+        struct world w = world();
+        uint64_t seen = 0;
+        for (uint32_t i = 1; i < failures; i++)
+            status(&w, http_status);
+        const struct lg__server server = w.server;
+        for (uint64_t days = 0; days < 3; days += 2) {
+            const uint64_t most = days ? most_later : most_first_day, doubled = failures < 15 ? 2 * SECOND_NS << (failures - 1) : most;
+            for (uint64_t k = 0; k < 64; k++) {
+                w.server = server;
+                w.now = world().now;
+                pass(&w, days * DAY_NS);
+                w.random = k * (most / 64 + 1);
+                assert_int_equal(status(&w, http_status), FATE_AGAIN);
+                const uint64_t left = moment_left(w.server.next, w.now);
+                assert_true(left < (doubled < most ? doubled : most));
+                seen = left > seen ? left : seen;
+            }
+            assert_true(failures < 15 || seen > most / 2); /* the whole range is used */
+        }
+    }
+}
+
+static void test_waits(void **state)
+{
+    (void)state;
+    waits(503, HOUR_NS, 6 * HOUR_NS);
+    waits(0, HOUR_NS, HOUR_NS);
+}
+
+/* Also without a clock: the device was on, or was not. */
+static void test_only_time_that_the_device_was_on_makes_old(void **state)
+{
+    struct world w = world();
+    (void)state;
+    w.now.wall_ns = 60 * SECOND_NS; /* 1970 */
+    w.mail.header.made_ns = 59 * SECOND_NS;
+    for (int i = 0; i < 5000; i++)
+        assert_int_equal(status(&w, i % 2 ? 503 : 0), FATE_AGAIN);
+    w.now.wall_ns = 20000 * DAY_NS;
+    assert_int_equal(status(&w, 0), FATE_AGAIN);
+    w.now.on_ns += AGE_MAX_NS;
+    assert_int_equal(status(&w, 503), FATE_AGAIN);
+    w.now.on_ns += 1;
+    const struct world old = w;
+    assert_int_equal(status(&w, 503), FATE_DEAD);
+    w = old;
+    assert_int_equal(status(&w, 404), FATE_DEAD);
+    w = old;
+    assert_int_equal(status(&w, 200), FATE_TAKEN);
+    w = old;
+    w.is_full = true;
+    assert_int_equal(status(&w, 0), FATE_SMALL);
+}
+
+static void test_a_refused_report_is_tried_daily(void **state)
+{
+    struct world w = world();
+    (void)state;
+    for (int day = 0; day < 80; day++) {
+        assert_int_equal(status(&w, 404), FATE_HELD);
+        pass(&w, DAY_NS - 1);
+        assert_false(fate_releases(&w.mail, &w.server, w.now));
+        pass(&w, 1);
+        assert_true(fate_releases(&w.mail, &w.server, w.now));
+    }
+    assert_int_equal(status(&w, 200), FATE_TAKEN);
+}
+
+/* The server took another report after the first denial: the deployment is over. A second denial is
+ * believed for a day. */
+static void test_a_success_releases_what_was_denied_once(void **state)
+{
+    struct world w = world();
+    (void)state;
+    status(&w, 404);
+    assert_false(fate_releases(&w.mail, &w.server, w.now));
+    w.server.delivered++;
+    assert_true(fate_releases(&w.mail, &w.server, w.now));
+    status(&w, 404);
+    w.server.delivered++;
+    assert_false(fate_releases(&w.mail, &w.server, w.now));
+}
+
+/* Only on the third day, and only where the server took others meanwhile. */
+static void test_a_body_is_given_up_after_three_days(void **state)
+{
+    struct world w = world();
+    (void)state;
+    for (int day = 1; day <= 2; day++) {
+        for (int i = 0; i < 5; i++)
+            assert_int_equal(status(&w, i % 2 ? 400 : 422), FATE_HELD);
+        assert_int_equal(w.mail.header.refusals, day);
+        pass(&w, DAY_NS);
+    }
+    struct world other = w;
+    assert_int_equal(status(&other, 400), FATE_HELD); /* perhaps it refuses all */
+    w.server.delivered++;
+    other = w;
+    assert_int_equal(status(&other, 400), FATE_DEAD);
+    other = w;
+    other.is_full = true;
+    assert_int_equal(status(&other, 400), FATE_SMALL);
+}
+
+static void test_a_pause(void **state)
+{
+    struct world w = world();
+    const struct answer busy = { .http_status = 429, .has_pause = true, .pause_ns = 90 * SECOND_NS };
+    (void)state;
+    w.random = 0;
+    try(&w, busy);
+    assert_int_equal(moment_left(w.server.next, w.now), 90 * SECOND_NS);
+    fate_hurry_server(&w.server); /* no person makes it shorter */
+    fate_boot(&w.server);
+    assert_false(is_due(&w));
+    assert_true(fate_set_server(&w.server, (const uint8_t *)"another server!"));
+    assert_true(is_due(&w));
+    assert_false(fate_set_server(&w.server, (const uint8_t *)"another server!"));
+    struct answer fine = { .http_status = 200, .has_pause = true, .pause_ns = UINT64_MAX };
+    assert_int_equal(try(&w, fine), FATE_TAKEN);
+    assert_int_equal(moment_left(w.server.next, w.now), PAUSE_MAX_NS);
+}
+
+static void test_what_ends_other_waits(void **state)
+{
+    struct world w = world();
+    (void)state;
+    status(&w, 0);
+    assert_false(is_due(&w));
+    fate_boot(&w.server);
+    assert_true(is_due(&w));
+    status(&w, 503);
+    fate_boot(&w.server);
+    assert_false(is_due(&w));
+    fate_hurry_server(&w.server);
+    fate_hurry(&w.mail.header);
+    assert_true(is_due(&w));
+}
+
+/* An agent that is killed at each attempt waits as after a failed one. */
+static void test_an_attempt_is_charged_before_it_is_made(void **state)
+{
+    struct world w = world();
+    uint64_t longest = 0;
+    (void)state;
+    for (uint32_t i = 1; i <= 35; i++) {
+        fate_begin(&w.mail.header, &w.server, w.now, HALF);
+        assert_int_equal(w.mail.header.attempts, i);
+        assert_false(is_due(&w));
+        longest = moment_left(w.server.next, w.now);
+        w.server.next = (struct lg__due){ 0, 0 };
+    }
+    assert_true(longest > HOUR_NS / 8);
+}
+
+static void test_clocks(void **state)
+{
+    const struct moment now = { 1000 * DAY_NS, 5 * DAY_NS };
+    const struct lg__due due = moment_after(now, 600 * SECOND_NS);
+    (void)state;
+    assert_int_equal(moment_left(due, now), 600 * SECOND_NS);
+    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns + 601 * SECOND_NS, now.on_ns }), 0); /* it was off */
+    assert_int_equal(moment_left(due, (struct moment){ 0, now.on_ns + 601 * SECOND_NS }), 0);           /* 1970 */
+    assert_int_equal(moment_left(due, (struct moment){ 0, now.on_ns }), 600 * SECOND_NS);
+    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns, 0 }), 0); /* of a clock that is lost */
+    struct lg__server server = { .boot = "boot one", .on_ns = 100, .steady_ns = 40 };
+    assert_int_equal(moment_on(&server, (const uint8_t *)"boot one\0\0\0\0\0\0\0", 50), 110);
+    assert_int_equal(moment_on(&server, (const uint8_t *)"boot one\0\0\0\0\0\0\0", 30), 100);
+    assert_int_equal(moment_on(&server, (const uint8_t *)"boot two\0\0\0\0\0\0\0", 50), 150);
+}
+
+static void test_a_report_that_left_stands_for_no_more(void **state)
+{
+    struct world w = world();
+    const uint8_t *like = w.mail.header.fingerprint;
+    (void)state;
+    assert_ptr_equal(choice_for_more(&w.mail, 1, like), &w.mail);
+    try(&w, (struct answer){ .none_left = true }); /* offline */
+    assert_ptr_equal(choice_for_more(&w.mail, 1, like), &w.mail);
+    status(&w, 0); /* it went, and its answer did not come */
+    assert_null(choice_for_more(&w.mail, 1, like));
+    try(&w, (struct answer){ .none_left = true });
+    assert_null(choice_for_more(&w.mail, 1, like));
+}
+
+static void test_one_report_that_the_server_cannot_do_is_in_nobodys_way(void **state)
+{
+    struct world w = world();
+    struct mail mails[2] = { w.mail, w.mail };
+    (void)state;
+    mails[1].parts.ordinal = 7;
+    w.mail = mails[0];
+    status(&w, 500);
+    mails[0] = w.mail;
+    pass(&w, moment_left(w.server.next, w.now));
+    mails[0].header.next = moment_after(w.now, 1);
+    assert_ptr_equal(choice_next(mails, 2, &w.server, w.now, none, NULL), &mails[1]);
+}
+
+static void test_pace(void **state)
+{
+    struct mail mails[16];
+    struct moment now = { 1000 * DAY_NS, 5 * DAY_NS };
+    (void)state;
+    for (uint32_t count = 0; count < 16; count++) {
+        uint64_t wait = count < 3 ? 0 : SECOND_NS << (count - 3);
+        wait = wait < HOUR_NS ? wait : HOUR_NS;
+        assert_int_equal(moment_left(choice_pace(mails, count, (const uint8_t[16]){ 0 }, now), now), wait);
+        mails[count] = (struct mail){ .state = LG_DELIVERY_SENT, .header = { .made_ns = now.wall_ns, .since_on_ns = now.on_ns } };
+    }
+    now.wall_ns -= 900 * DAY_NS; /* a jump makes nothing older */
+    assert_int_equal(moment_left(choice_pace(mails, 16, (const uint8_t[16]){ 0 }, now), now), HOUR_NS);
+    assert_null(choice_to_drop(mails, 16, now));
+    now.on_ns += HOUR_NS;
+    assert_int_equal(moment_left(choice_pace(mails, 16, (const uint8_t[16]){ 0 }, now), now), 0);
+    assert_non_null(choice_to_drop(mails, 16, now));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_a_page_of_a_portal_is_no_answer),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_only_time_that_the_device_was_on_makes_old),
+        cmocka_unit_test(test_a_refused_report_is_tried_daily),
+        cmocka_unit_test(test_a_success_releases_what_was_denied_once),
+        cmocka_unit_test(test_a_body_is_given_up_after_three_days),
+        cmocka_unit_test(test_a_pause),
+        cmocka_unit_test(test_what_ends_other_waits),
+        cmocka_unit_test(test_an_attempt_is_charged_before_it_is_made),
+        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_a_report_that_left_stands_for_no_more),
+        cmocka_unit_test(test_one_report_that_the_server_cannot_do_is_in_nobodys_way),
+        cmocka_unit_test(test_pace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
