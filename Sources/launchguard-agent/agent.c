@@ -316,8 +316,6 @@ int agent_run(const struct agent_options *options)
     agent_log("agent %s begins, process %d, via %s", LG_VERSION_STRING, (int)getpid(), options->via);
     scope_leave_unit();
     attempts_open(&agent.attempts);
-    if (options->all)
-        attempts_hurry(&agent.attempts, true);
     int status = loop(&agent);
     agent_log("agent ends");
     sender_close(&agent.attempts.sender);

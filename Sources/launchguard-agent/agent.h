@@ -8,7 +8,6 @@
 struct agent_options {
     const char *state_directory; /* absolute path */
     bool once;                   /* send what is due, then exit */
-    bool all;                    /* also what is held or was given up */
     bool verbose;                /* the log also goes to standard error */
     const char *via;             /* "agent" or "tool" */
 };

@@ -12,6 +12,7 @@
 #include "launchguard/ledger.h"
 #include "os/fault_point.h"
 #include "policy/choice.h"
+#include "policy/fate.h"
 #include "process/agent_log.h"
 #include "report/compose.h"
 #include "report/gather.h"
@@ -44,24 +45,9 @@ static struct lg__due pace(const struct composer *composer, const uint8_t finger
     return choice_pace(composer->mailbox->mails, composer->mailbox->count, fingerprint, composer->now);
 }
 
-/* Runs that a report stands for. */
-struct more {
-    uint64_t count, ordinal; /* of the last */
-    uint64_t first_ns, last_ns;
-};
-
 static bool stand_for(struct composer *composer, struct mail *mail, const struct more *more)
 {
-    struct lg__report_header *header = &mail->header;
-    if (header->more_ordinal == more->ordinal)
-        return true; /* an agent died right after this count */
-    header->more += more->count;
-    header->more_ordinal = more->ordinal;
-    if (!header->more_first_ns || more->first_ns < header->more_first_ns)
-        header->more_first_ns = more->first_ns;
-    if (more->last_ns > header->more_last_ns)
-        header->more_last_ns = more->last_ns;
-    return mailbox_update(composer->mailbox, mail);
+    return !fate_stand_for(&mail->header, more) || mailbox_update(composer->mailbox, mail);
 }
 
 /* ---- one report ---- */
@@ -81,10 +67,7 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     struct mail *like = facts->reason ? NULL : for_more(composer, header.fingerprint);
     if (!facts->reason)
         header.next = pace(composer, header.fingerprint);
-    const bool is_later = !moment_is_due(header.next, composer->now);
-    /* The first report of a streak and the newest launch crash go as they are; the others in
-     * between are counted. */
-    if (like && (is_later || like->parts.priority != LG__PRIORITY_FIRST))
+    if (choice_counts(like, header.next, composer->now))
         return stand_for(composer, like, &one) ? MADE_COUNTED : MADE_NO_ROOM;
     brief = compose_brief(reader, facts, &brief_bytes);
     if (!composer->config->brief)
@@ -103,7 +86,7 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     free(full);
     if (mail) {
         agent_log("run %" PRIu64 ": report %s made: %s%s%s", parts->ordinal, facts->uuid, lg_end_name(facts->verdict.end),
-                  facts->launching ? " in a launch" : "", is_later ? ", to go later with its likes" : "");
+                  facts->launching ? " in a launch" : "", !moment_is_due(header.next, composer->now) ? ", to go later with its likes" : "");
         return MADE;
     }
     like = for_more(composer, header.fingerprint);

@@ -10,7 +10,7 @@
 #include "process/fault.h"
 
 static const char help[] =
-    "usage: launchguard-agent --state DIRECTORY [--once] [--all] [--verbose]\n"
+    "usage: launchguard-agent --state DIRECTORY [--once] [--verbose]\n"
     "       launchguard-agent --export sentry|otlp --run FILE\n"
     "\n"
     "Waits for the end of the programs whose state is in DIRECTORY, makes reports of what ended\n"
@@ -19,7 +19,6 @@ static const char help[] =
     "\n"
     "  --state DIRECTORY  the state directory of the program\n"
     "  --once             send what is due now, each report once, then end\n"
-    "  --all              also what is held or was given up, and now\n"
     "  --via tool         say in the requests that a person asked for them\n"
     "  --verbose          log to standard error too\n"
     "  --export FORMAT    write the report of one ended run to standard output, as it is sent to such\n"
@@ -41,7 +40,7 @@ static int usage(const char *problem)
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "state", required_argument, NULL, 's' }, { "once", no_argument, NULL, 'o' },    { "all", no_argument, NULL, 'a' }, { "via", required_argument, NULL, 'v' },
+        { "state", required_argument, NULL, 's' }, { "once", no_argument, NULL, 'o' },    { "via", required_argument, NULL, 'v' },
         { "verbose", no_argument, NULL, 'e' },     { "help", no_argument, NULL, 'h' },    { "version", no_argument, NULL, 'V' },
         { "export", required_argument, NULL, 'x' }, { "run", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
     };
@@ -51,7 +50,6 @@ int main(int argc, char **argv)
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
         case 's': chosen.state_directory = optarg; break;
-        case 'a': chosen.all = true; break;
         case 'o': chosen.once = true; break;
         case 'e': chosen.verbose = true; break;
         case 'v':

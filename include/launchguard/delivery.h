@@ -52,10 +52,10 @@ typedef enum lg_consent {
 typedef enum lg_delivery_state {
     LG_DELIVERY_PENDING = 1, /**< to be sent, or to be sent again */
     LG_DELIVERY_SENT = 2,    /**< a positive answer came */
-    /** the server refused the credentials; sent again once the configuration has changed */
+    /** the server refused it; tried again each day, and with another endpoint or credential file */
     LG_DELIVERY_HELD = 3,
-    /** the server refused the report for good, the attempts are used up, or the report is
-     *  damaged */
+    /** given up: the server refused its body on three days, the device was on for 90 days, or the
+     *  report is damaged */
     LG_DELIVERY_DEAD = 4
 } lg_delivery_state;
 
@@ -72,7 +72,8 @@ typedef struct lg_delivery_info {
     uint32_t attempts;        /**< requests made so far */
     int32_t http_status;      /**< of the last answer; 0: there was none */
     uint64_t attempted_ns;    /**< of the last attempt, nanoseconds since 1970; 0: none */
-    uint64_t next_ns;         /**< earliest next attempt, nanoseconds since 1970; 0: now */
+    uint64_t next_ns;         /**< earliest next attempt, or end of the server's pause, nanoseconds
+                                   since 1970; 0: now */
     /** runs with this fingerprint that got no report of their own, because there were too many;
      *  this report stands for them */
     uint64_t more;
@@ -220,8 +221,7 @@ LG_API lg_status lg_delivery_consent(lg_session *session, lg_consent consent);
  *  Owed are the reports in the spool that are to be sent, the requests of
  *  lg_delivery_report_now(), and the last run where its end is in lg_delivery_options.ends and it
  *  has no report yet. Without consent nothing is owed. Where no agent lives and none can be
- *  started, the call returns LG_DELIVERY_TIMEOUT at once. The agent tries at once what was due
- *  later.
+ *  started, the call returns LG_DELIVERY_TIMEOUT at once. No wait of the agent ends by this call.
  *
  *  @param ms      longest time; 0 = 2000 less the time since the process started. At most 5000. The
  *                 pump may make it longer.

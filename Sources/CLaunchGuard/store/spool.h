@@ -6,7 +6,9 @@
  *   spool/off        switches delivery off; a person makes it
  *   spool/agent      locked while an agent lives; its pid and version in text
  *   spool/agent.log
- *   spool/nudge      "wait" or "tool": somebody waits; reports that are due later are tried now
+ *   spool/nudge      "wait": the program waits; "tool": a person does, and reports that are due later
+ *                    are tried now; "all": also those that are held or were given up
+ *   spool/server     what the agent knows of the server; struct lg__server
  *   spool/telling    the report that on_delivered is called for; only the program uses the file
  *   spool/requests/UUID  text of a request for a report of a living run
  *   spool/tally      runs that gave way unreported

@@ -71,6 +71,11 @@ struct lg__due choice_pace(const struct mail *mails, uint32_t count, const uint8
     return moment_after(now, wait > newest ? wait - newest : 0);
 }
 
+bool choice_counts(const struct mail *like, struct lg__due next, struct moment now)
+{
+    return like && (!moment_is_due(next, now) || like->parts.priority != LG__PRIORITY_FIRST);
+}
+
 static struct mail *oldest(struct mail *mails, uint32_t count, lg_delivery_state state, uint64_t least_ns, struct moment now)
 {
     struct mail *found = NULL;

@@ -20,6 +20,11 @@ struct mail *choice_for_more(struct mail *mails, uint32_t count, const uint8_t f
 /* When a new report of this fingerprint may go: now, or later where many were made lately. */
 struct lg__due choice_pace(const struct mail *mails, uint32_t count, const uint8_t fingerprint[16], struct moment now);
 
+/* Whether a run is counted in the report `like` of choice_for_more(), though there is room: it would
+ * go at `next` of choice_pace(). The first report of a streak and the newest launch crash go as they
+ * are, and those in between are counted. */
+bool choice_counts(const struct mail *like, struct lg__due next, struct moment now);
+
 /* The report that gives way to a new one: the oldest that was delivered, and not within the last
  * hour, so that no more reports are made in an hour than the spool holds; else the oldest that was
  * given up. NULL: none. */

@@ -144,21 +144,7 @@ enum fate fate_conclude(struct lg__report_header *report, struct lg__server *ser
     return fate;
 }
 
-/* ---- what changes when a report is due ---- */
-
-bool fate_releases(const struct mail *mail, const struct lg__server *server, struct moment now)
-{
-    const struct lg__report_header *report = &mail->header;
-    const bool takes_others = report->denials == 1 && server->delivered > report->delivered;
-    return mail->state == LG_DELIVERY_HELD && (takes_others || moment_is_due(report->next, now));
-}
-
-void fate_renew(struct lg__report_header *report, struct moment now)
-{
-    report->failures = report->denials = report->refusals = 0;
-    report->since_on_ns = now.on_ns;
-    report->next = (struct lg__due){ 0, 0 };
-}
+/* ---- the server ---- */
 
 bool fate_set_server(struct lg__server *server, const uint8_t config[16])
 {
@@ -176,14 +162,67 @@ void fate_boot(struct lg__server *server)
         answers(server);
 }
 
-void fate_hurry(struct lg__report_header *report)
-{
-    if (report->attempts)
-        report->next = (struct lg__due){ 0, 0 };
-}
-
 void fate_hurry_server(struct lg__server *server)
 {
     if (server->wait != LG__WAIT_ASKED)
         answers(server);
+}
+
+/* ---- what makes a report pending, and due ---- */
+
+static bool now_due(struct mail *mail)
+{
+    mail->header.next = (struct lg__due){ 0, 0 };
+    return true;
+}
+
+/* As one that was never refused. */
+static bool begin_anew(struct lg__report_header *report, struct moment now)
+{
+    report->failures = report->denials = report->refusals = 0;
+    report->since_on_ns = now.on_ns;
+    return true;
+}
+
+bool fate_release(struct mail *mail, const struct lg__server *server, struct moment now)
+{
+    const struct lg__report_header *report = &mail->header;
+    const bool takes_others = report->denials == 1 && server->delivered > report->delivered;
+    return mail->state == LG_DELIVERY_HELD && (takes_others || moment_is_due(report->next, now)) && now_due(mail);
+}
+
+bool fate_set_report(struct mail *mail, const struct lg__server *server, struct moment now)
+{
+    static const uint8_t none[16];
+    struct lg__report_header *report = &mail->header;
+    if (mail->state == LG_DELIVERY_SENT || memcmp(report->config, server->config, 16) == 0 || memcmp(report->config, none, 16) == 0)
+        return false;
+    memset(report->config, 0, sizeof report->config);
+    return begin_anew(report, now) && now_due(mail);
+}
+
+bool fate_hurry(struct mail *mail, bool all, struct moment now)
+{
+    switch (mail->state) {
+    case LG_DELIVERY_PENDING: return mail->header.attempts && now_due(mail);
+    case LG_DELIVERY_HELD: return all && now_due(mail);
+    case LG_DELIVERY_DEAD: return all && begin_anew(&mail->header, now) && now_due(mail);
+    case LG_DELIVERY_SENT: break;
+    }
+    return false;
+}
+
+/* ---- further runs ---- */
+
+bool fate_stand_for(struct lg__report_header *report, const struct more *more)
+{
+    if (report->more_ordinal == more->ordinal)
+        return false;
+    report->more += more->count;
+    report->more_ordinal = more->ordinal;
+    if (!report->more_first_ns || more->first_ns < report->more_first_ns)
+        report->more_first_ns = more->first_ns;
+    if (more->last_ns > report->more_last_ns)
+        report->more_last_ns = more->last_ns;
+    return true;
 }

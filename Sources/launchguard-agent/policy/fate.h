@@ -46,20 +46,33 @@ void fate_begin(struct lg__report_header *report, struct lg__server *server, str
 enum fate fate_conclude(struct lg__report_header *report, struct lg__server *server, const struct lg__server *before, bool left,
                         const struct answer *answer, bool is_full, struct moment now, uint64_t random);
 
-/* Whether a held report is to be tried again. */
-bool fate_releases(const struct mail *mail, const struct lg__server *server, struct moment now);
-
-/* A report begins anew, as one that was never refused. */
-void fate_renew(struct lg__report_header *report, struct moment now);
-
 /* The settings name this server from now on. false: they did before. */
 bool fate_set_server(struct lg__server *server, const uint8_t config[16]);
 
 /* A new boot: whatever was away may be there. */
 void fate_boot(struct lg__server *server);
 
-/* A person wants the reports tried now. What the server asked for stays. */
-void fate_hurry(struct lg__report_header *report);
+/* ---- what makes a report pending, and due; each returns whether it changed the report ---- */
+
+/* A held report is tried again. */
+bool fate_release(struct mail *mail, const struct lg__server *server, struct moment now);
+/* A report that was tried with the settings of another server begins anew. */
+bool fate_set_report(struct mail *mail, const struct lg__server *server, struct moment now);
+/* A person wants the reports tried now; `all`: also those that are held or were given up. What the
+ * server asked for stays. */
+bool fate_hurry(struct mail *mail, bool all, struct moment now);
 void fate_hurry_server(struct lg__server *server);
+
+/* ---- further runs ---- */
+
+/* Runs that a report stands for. */
+struct more {
+    uint64_t count, ordinal; /* of the last */
+    uint64_t first_ns, last_ns;
+};
+
+/* The report stands for them as well. Runs that were counted last are not counted again: an agent
+ * died after that. Returns whether it changed the report. */
+bool fate_stand_for(struct lg__report_header *report, const struct more *more);
 
 #endif

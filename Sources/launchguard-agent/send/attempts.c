@@ -58,15 +58,9 @@ void attempts_set_server(struct attempts *attempts)
     lg__digest_keyed(key, text, strlen(text), digest);
     if (fate_set_server(&attempts->server, digest))
         store_server(attempts);
-    static const uint8_t none[16];
-    for (uint32_t i = 0; i < attempts->mailbox->count; i++) {
-        struct mail *mail = &attempts->mailbox->mails[i];
-        if (mail->state == LG_DELIVERY_SENT || memcmp(mail->header.config, digest, 16) == 0 || memcmp(mail->header.config, none, 16) == 0)
-            continue;
-        memset(mail->header.config, 0, sizeof mail->header.config);
-        fate_renew(&mail->header, now);
-        mailbox_move(attempts->mailbox, mail, LG_DELIVERY_PENDING);
-    }
+    for (uint32_t i = 0; i < attempts->mailbox->count; i++)
+        if (fate_set_report(&attempts->mailbox->mails[i], &attempts->server, now))
+            mailbox_move(attempts->mailbox, &attempts->mailbox->mails[i], LG_DELIVERY_PENDING);
 }
 
 void attempts_open(struct attempts *attempts)
@@ -91,10 +85,8 @@ static void release_held(struct attempts *attempts, struct moment now)
 {
     for (uint32_t i = 0; i < attempts->mailbox->count; i++) {
         struct mail *mail = &attempts->mailbox->mails[i];
-        if (fate_releases(mail, &attempts->server, now) && !has_failed(mail, attempts)) {
-            mail->header.next = (struct lg__due){ 0, 0 };
+        if (!has_failed(mail, attempts) && fate_release(mail, &attempts->server, now))
             mailbox_move(attempts->mailbox, mail, LG_DELIVERY_PENDING);
-        }
     }
 }
 
@@ -257,21 +249,12 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
 
 /* ---- what makes reports due ---- */
 
-void attempts_hurry(struct attempts *attempts, bool all)
+static void hurry(struct attempts *attempts, bool all)
 {
     const struct moment now = now_of(attempts);
-    for (uint32_t i = 0; i < attempts->mailbox->count; i++) {
-        struct mail *mail = &attempts->mailbox->mails[i];
-        if (mail->state == LG_DELIVERY_PENDING) {
-            fate_hurry(&mail->header);
-            mailbox_update(attempts->mailbox, mail);
-        } else if (all && mail->state != LG_DELIVERY_SENT) {
-            mail->header.next = (struct lg__due){ 0, 0 };
-            if (mail->state == LG_DELIVERY_DEAD)
-                fate_renew(&mail->header, now);
-            mailbox_move(attempts->mailbox, mail, LG_DELIVERY_PENDING);
-        }
-    }
+    for (uint32_t i = 0; i < attempts->mailbox->count; i++)
+        if (fate_hurry(&attempts->mailbox->mails[i], all, now))
+            mailbox_move(attempts->mailbox, &attempts->mailbox->mails[i], LG_DELIVERY_PENDING);
     fate_hurry_server(&attempts->server);
 }
 
@@ -289,6 +272,6 @@ void attempts_take_nudge(struct attempts *attempts)
             attempts->via = vias[i];
     if (all || strcmp(text, "tool") == 0) {
         attempts->via = "tool";
-        attempts_hurry(attempts, all);
+        hurry(attempts, all);
     }
 }

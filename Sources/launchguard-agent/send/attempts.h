@@ -40,10 +40,7 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail);
 /* The attempt under way has ended, with this answer of sender_step(). */
 void attempts_conclude(struct attempts *attempts, const struct answer *answer, const char *why);
 
-/* Somebody waits, or asks for more: `wait`, `tool` or `all` in spool/nudge. */
+/* spool/nudge, where somebody has made it. */
 void attempts_take_nudge(struct attempts *attempts);
-
-/* A person wants all that waits tried now; `all`: also what is held or was given up. */
-void attempts_hurry(struct attempts *attempts, bool all);
 
 #endif

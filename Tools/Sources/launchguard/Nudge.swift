@@ -17,10 +17,10 @@ struct Nudge {
     }
 
     /// Writes it as a whole; false: `errno` says why not.
-    func write() -> Bool {
+    func write(_ words: String) -> Bool {
         let file = unsafe ReportPath.withCString(temporary) { unsafe open($0, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600) }
         guard file >= 0 else { return false }
-        let isWritten = unsafe LaunchGuardPlatform.write(file, "tool\n", 5) == 5
+        let isWritten = unsafe LaunchGuardPlatform.write(file, words, words.utf8.count) == words.utf8.count
         close(file)
         return unsafe isWritten && ReportPath.withCString(temporary) { from in unsafe ReportPath.withCString(path) { unsafe rename(from, $0) } } == 0
     }

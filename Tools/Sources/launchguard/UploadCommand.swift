@@ -8,7 +8,7 @@ struct UploadCommand: AsyncParsableCommand {
         commandName: "upload",
         abstract: "Send the reports of a state directory now, and show what becomes of each.",
         discussion: """
-            An agent that lives is asked to try at once, whatever it was waiting for. Without one the tool runs \
+            An agent that lives is asked to try at once. Only a server that asked for a pause is left in peace until then. Without one the tool runs \
             launchguard-agent --once: the program of --agent, else of $LAUNCHGUARD_AGENT, else the one beside the tool, else in \
             ../libexec/launchguard from there, /usr/local/libexec/launchguard or /usr/libexec/launchguard.
 
@@ -23,7 +23,7 @@ struct UploadCommand: AsyncParsableCommand {
 
             EXAMPLES
               launchguard upload
-              launchguard upload /var/lib/notes
+              launchguard upload --all /var/lib/notes
               launchguard upload --timeout 10 /var/lib/notes
               launchguard upload --json /var/lib/notes | jq 'select(.state != "sent") | .error'
             """
@@ -31,6 +31,9 @@ struct UploadCommand: AsyncParsableCommand {
 
     @Argument(help: "The state directory. Default: $STATE_DIRECTORY, or the current directory.", completion: .directory)
     var directory: String?
+
+    @Flag(help: "Also send what is held or was given up.")
+    var all = false
 
     @Option(help: ArgumentHelp("The longest time for all of it.", valueName: "seconds"))
     var timeout = 60
@@ -62,7 +65,7 @@ struct UploadCommand: AsyncParsableCommand {
     /// Until nothing is pending, no agent can do more, or the time is over.
     private func send(_ directory: StateDirectory, _ progress: inout UploadProgress) async throws {
         let deadline = ContinuousClock.now + .seconds(timeout)
-        guard Nudge(directory).write() else {
+        guard Nudge(directory).write(all ? "all" : "tool") else {
             Output.complain("\(directory.spoolPath)/nudge: it cannot be written: \(unsafe String(cString: strerror(errno)))")
             throw ExitStatus.nothingFound.code
         }

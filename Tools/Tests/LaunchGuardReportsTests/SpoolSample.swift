@@ -43,9 +43,10 @@ struct SpooledReport {
         add(attempts)
         add(httpStatus)
         add(0 as UInt32)
-        add(attempts == 0 ? 0 : Self.madeNanoseconds)
+        add(0 as UInt64)
         add(attempts == 0 ? 0 : Self.madeNanoseconds + 1)
         add(nextNanoseconds)
+        add(nextNanoseconds == 0 ? 0 : UInt64(3600) * 1_000_000_000)
         bytes += [UInt8](repeating: 0, count: 16)
         bytes += error.utf8
         bytes += [UInt8](repeating: 0, count: 452 - bytes.count)

@@ -79,7 +79,7 @@ import TestSupport
         Thread.detachNewThread {
             let nudge = path + "/spool/nudge"
             try? blockUntil("the tool asks") { FileManager.default.fileExists(atPath: nudge) }
-            guard (try? String(contentsOfFile: nudge, encoding: .utf8)) == "tool\n" else { return }
+            guard (try? String(contentsOfFile: nudge, encoding: .utf8)) == "tool" else { return }
             try? FileManager.default.moveItem(atPath: "\(path)/spool/new/\(name)", toPath: "\(path)/spool/sent/\(name)")
             try? FileManager.default.removeItem(atPath: nudge)
         }
