@@ -40,9 +40,9 @@ static struct mail *for_more(const struct composer *composer, const uint8_t fing
     return choice_for_more(composer->mailbox->mails, composer->mailbox->count, fingerprint);
 }
 
-static struct lg__due pace(const struct composer *composer, const uint8_t fingerprint[16])
+static void pace(const struct composer *composer, struct lg__report_header *new)
 {
-    return choice_pace(composer->mailbox->mails, composer->mailbox->count, fingerprint, composer->now);
+    choice_pace(composer->mailbox->mails, composer->mailbox->count, new, composer->now);
 }
 
 static bool stand_for(struct composer *composer, struct mail *mail, const struct more *more)
@@ -64,11 +64,11 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     struct mail *mail = NULL;
     gather_hex(facts->run_uuid, header.run_uuid);
     gather_hex(facts->fingerprint, header.fingerprint);
-    struct mail *like = facts->reason ? NULL : for_more(composer, header.fingerprint);
-    if (!facts->reason)
-        header.next = pace(composer, header.fingerprint);
-    if (choice_counts(like, header.next, composer->now))
-        return stand_for(composer, like, &one) ? MADE_COUNTED : MADE_NO_ROOM;
+    if (!facts->reason) {
+        pace(composer, &header);
+        if (choice_counts(composer->mailbox->mails, composer->mailbox->count, &header, composer->now))
+            return stand_for(composer, for_more(composer, header.fingerprint), &one) ? MADE_COUNTED : MADE_NO_ROOM;
+    }
     brief = compose_brief(reader, facts, &brief_bytes);
     if (!composer->config->brief)
         full = compose_full(reader, facts, &full_bytes);
@@ -89,7 +89,7 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
                   facts->launching ? " in a launch" : "", !moment_is_due(header.next, composer->now) ? ", to go later with its likes" : "");
         return MADE;
     }
-    like = for_more(composer, header.fingerprint);
+    struct mail *like = for_more(composer, header.fingerprint);
     if (like && !facts->reason && stand_for(composer, like, &one))
         return MADE_COUNTED;
     return MADE_NO_ROOM;
@@ -222,7 +222,7 @@ static bool report_counted(struct composer *composer, const struct lg__tally_row
     memcpy(parts.uuid, row->uuid, sizeof parts.uuid);
     memcpy(header.run_uuid, row->uuid, sizeof header.run_uuid);
     memcpy(header.fingerprint, row->fingerprint, sizeof header.fingerprint);
-    header.next = pace(composer, row->fingerprint);
+    pace(composer, &header);
     lg__run_uuid_text(row->uuid, facts.uuid);
     lg__run_uuid_text(row->uuid, facts.run_uuid);
     for (int i = 0; i < 16; i++)

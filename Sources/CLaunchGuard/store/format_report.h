@@ -48,7 +48,7 @@ struct lg__report_header {
     uint32_t flags;
     uint32_t attempts;      /* requests; each one is counted before it is made */
     int32_t http_status;    /* of the last answer; 0: none */
-    uint32_t failures;      /* answers in a row that were no refusal, as 503 */
+    uint32_t failures;      /* attempts in a row that ended the agent, or in no refusal, as 503 */
     uint64_t since_on_ns;   /* its age begins; time that the device was on */
     uint64_t attempted_ns;  /* last attempt; 0: none */
     struct lg__due next;    /* earliest next attempt */
@@ -59,7 +59,8 @@ struct lg__report_header {
     uint32_t refusals;      /* of its body, as 400, each on a day of its own */
     struct lg__due refusal; /* earliest moment when one counts again */
     uint64_t delivered;     /* lg__server.delivered at the first denial or refusal */
-    uint8_t reserved[68];
+    uint32_t before;       /* reports of this fingerprint before it, each made within a day of the next */
+    uint8_t reserved[64];
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };
 static_assert(offsetof(struct lg__report_header, uuid) == 16, "FORMAT.md, report");
@@ -88,8 +89,8 @@ static_assert(sizeof(struct lg__report_header) == 456, "FORMAT.md, report");
 /* Why no request is made before `next`. */
 enum lg__server_wait {
     LG__WAIT_NONE = 0,
-    LG__WAIT_AWAY = 1, /* it cannot be reached */
-    LG__WAIT_BUSY = 2, /* its answers were no refusal, as 503 */
+    LG__WAIT_AWAY = 1, /* nothing reached it */
+    LG__WAIT_BUSY = 2, /* it was reached, and gave no verdict, as 503 */
     LG__WAIT_ASKED = 3 /* it asked for that (Retry-After, X-Sentry-Rate-Limits) */
 };
 
@@ -98,7 +99,7 @@ struct lg__server {
     uint8_t config[16];     /* digest of the settings that name it */
     struct lg__due next;    /* no request before that */
     uint32_t wait;          /* enum lg__server_wait */
-    uint32_t failures;      /* in a row, of one kind */
+    uint32_t failures;      /* in a row, without a verdict */
     uint64_t failing_on_ns; /* when they began; time that the device was on */
     uint64_t delivered;     /* positive answers with these settings */
     /* The time that the device was on, while there was a spool: `on_ns` at `steady_ns` of
@@ -106,7 +107,8 @@ struct lg__server {
     uint8_t boot[16];
     uint64_t on_ns;
     uint64_t steady_ns;
-    uint8_t reserved[12];
+    uint32_t absences;      /* attempts in a row that did not reach it */
+    uint8_t reserved[8];
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };
 static_assert(offsetof(struct lg__server, next) == 24, "FORMAT.md, server");

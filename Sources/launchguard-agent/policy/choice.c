@@ -6,9 +6,29 @@
  * before, and stands for the runs that end until then. */
 #define FREE_REPORTS 3u
 
-/* The first of a streak, then the newest launch crash, then the oldest of the others. */
-static bool goes_before(const struct lg__report_name *a, const struct lg__report_name *b)
+static bool waits(const struct mail *mail)
 {
+    return mail->state == LG_DELIVERY_PENDING || mail->state == LG_DELIVERY_HELD;
+}
+
+/* Another report of its fingerprint has left, and has no positive answer: this one waits, and
+ * stands for further runs meanwhile. So a crash whose reports a server cannot take fills no
+ * spool. */
+static bool is_behind(const struct mail *mails, uint32_t count, const struct mail *mail)
+{
+    for (const struct mail *other = mails; other < mails + count; other++)
+        if (other != mail && waits(other) && other->header.flags & LG__REPORT_LEFT && memcmp(other->header.fingerprint, mail->header.fingerprint, 16) == 0)
+            return !(mail->header.flags & LG__REPORT_LEFT);
+    return false;
+}
+
+/* Those that failed least; of them the first of a streak, then the newest launch crash, then the
+ * oldest of the others. */
+static bool goes_before(const struct mail *one, const struct mail *other)
+{
+    const struct lg__report_name *a = &one->parts, *b = &other->parts;
+    if (one->header.failures != other->header.failures)
+        return one->header.failures < other->header.failures;
     if (a->priority != b->priority)
         return a->priority < b->priority;
     return a->priority == LG__PRIORITY_LAUNCH ? a->ordinal > b->ordinal : a->ordinal < b->ordinal;
@@ -22,7 +42,7 @@ struct mail *choice_next(struct mail *mails, uint32_t count, const struct lg__se
         return NULL;
     for (struct mail *mail = mails; mail < mails + count; mail++)
         if (mail->state == LG_DELIVERY_PENDING && moment_is_due(mail->header.next, now) && !skips(mail, user) &&
-            (!best || goes_before(&mail->parts, &best->parts)))
+            !is_behind(mails, count, mail) && (!best || goes_before(mail, best)))
             best = mail;
     return best;
 }
@@ -32,7 +52,7 @@ uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__
     uint64_t least = UINT64_MAX;
     const uint64_t server_left = moment_left(server->next, now);
     for (const struct mail *mail = mails; mail < mails + count; mail++) {
-        if (mail->state != LG_DELIVERY_PENDING && mail->state != LG_DELIVERY_HELD)
+        if (!waits(mail) || is_behind(mails, count, mail))
             continue;
         const uint64_t own = moment_left(mail->header.next, now), left = own > server_left ? own : server_left;
         least = left < least ? left : least;
@@ -40,40 +60,43 @@ uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__
     return least;
 }
 
+static bool takes_more(const struct mail *mail, const uint8_t fingerprint[16])
+{
+    return waits(mail) && !(mail->header.flags & LG__REPORT_LEFT) && memcmp(mail->header.fingerprint, fingerprint, 16) == 0;
+}
+
 struct mail *choice_for_more(struct mail *mails, uint32_t count, const uint8_t fingerprint[16])
 {
     struct mail *found = NULL;
-    for (struct mail *mail = mails; mail < mails + count; mail++) {
-        const bool waits = mail->state == LG_DELIVERY_PENDING || mail->state == LG_DELIVERY_HELD;
-        if (waits && !(mail->header.flags & LG__REPORT_LEFT) && memcmp(mail->header.fingerprint, fingerprint, 16) == 0 &&
-            (!found || found->parts.priority == LG__PRIORITY_FIRST))
+    for (struct mail *mail = mails; mail < mails + count; mail++)
+        if (takes_more(mail, fingerprint) && (!found || found->parts.priority == LG__PRIORITY_FIRST))
             found = mail;
-    }
     return found;
 }
 
-struct lg__due choice_pace(const struct mail *mails, uint32_t count, const uint8_t fingerprint[16], struct moment now)
+bool choice_counts(struct mail *mails, uint32_t count, const struct lg__report_header *new, struct moment now)
 {
-    uint64_t newest = UINT64_MAX, wait = SECOND_NS;
-    uint32_t lately = 0;
-    for (const struct mail *mail = mails; mail < mails + count; mail++) {
-        const uint64_t since = moment_since(&mail->header, now);
-        if (memcmp(mail->header.fingerprint, fingerprint, 16) != 0 || since > DAY_NS)
-            continue;
-        lately++;
-        newest = since < newest ? since : newest;
-    }
-    if (lately < FREE_REPORTS)
-        return (struct lg__due){ 0, 0 };
-    for (uint32_t i = FREE_REPORTS; i < lately && wait < HOUR_NS; i++)
-        wait *= 2;
-    wait = wait < HOUR_NS ? wait : HOUR_NS;
-    return moment_after(now, wait > newest ? wait - newest : 0);
+    const struct mail *like = choice_for_more(mails, count, new->fingerprint);
+    uint32_t waiting = 0;
+    for (const struct mail *mail = mails; mail < mails + count; mail++)
+        waiting += takes_more(mail, new->fingerprint);
+    return like && (waiting > 1 || like->parts.priority != LG__PRIORITY_FIRST || !moment_is_due(new->next, now));
 }
 
-bool choice_counts(const struct mail *like, struct lg__due next, struct moment now)
+void choice_pace(const struct mail *mails, uint32_t count, struct lg__report_header *new, struct moment now)
 {
-    return like && (!moment_is_due(next, now) || like->parts.priority != LG__PRIORITY_FIRST);
+    uint64_t since = DAY_NS + 1, wait = SECOND_NS;
+    for (const struct mail *mail = mails; mail < mails + count; mail++) {
+        const uint64_t its = moment_since(&mail->header, now);
+        if (its < since && memcmp(mail->header.fingerprint, new->fingerprint, 16) == 0) {
+            since = its;
+            new->before = mail->header.before + 1;
+        }
+    }
+    for (uint32_t i = FREE_REPORTS; i < new->before && wait < HOUR_NS; i++)
+        wait *= 2;
+    wait = wait < HOUR_NS ? wait : HOUR_NS;
+    new->next = moment_after(now, new->before < FREE_REPORTS || wait <= since ? 0 : wait - since);
 }
 
 static struct mail *oldest(struct mail *mails, uint32_t count, lg_delivery_state state, uint64_t least_ns, struct moment now)

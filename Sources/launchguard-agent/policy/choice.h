@@ -17,13 +17,14 @@ uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__
  * one of a streak only where there is no other. NULL: none. */
 struct mail *choice_for_more(struct mail *mails, uint32_t count, const uint8_t fingerprint[16]);
 
-/* When a new report of this fingerprint may go: now, or later where many were made lately. */
-struct lg__due choice_pace(const struct mail *mails, uint32_t count, const uint8_t fingerprint[16], struct moment now);
+/* When a new report may go: now, or later where many of its fingerprint were made lately. Sets
+ * `before` and `next` of its header. */
+void choice_pace(const struct mail *mails, uint32_t count, struct lg__report_header *new, struct moment now);
 
-/* Whether a run is counted in the report `like` of choice_for_more(), though there is room: it would
- * go at `next` of choice_pace(). The first report of a streak and the newest launch crash go as they
- * are, and those in between are counted. */
-bool choice_counts(const struct mail *like, struct lg__due next, struct moment now);
+/* Whether a run is counted in the report of choice_for_more(), though there is room for a new one.
+ * The first report of a streak and the newest launch crash go as they are, and those in between are
+ * counted. */
+bool choice_counts(struct mail *mails, uint32_t count, const struct lg__report_header *new, struct moment now);
 
 /* The report that gives way to a new one: the oldest that was delivered, and not within the last
  * hour, so that no more reports are made in an hour than the spool holds; else the oldest that was

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* Back-off with full jitter: a random time up to 2 s, 4 s, 8 s, … 1 h. A server that was busy for a
- * day waits up to 6 h. One that is away does not know of the attempts, and may be there for an hour
- * a week. */
+/* Back-off with full jitter: a random time up to 2 s, 4 s, 8 s, … 1 h; up to 6 h for a server that
+ * gave no verdict for a day. One that is not reached does not know of the attempts, and may be there
+ * for an hour a week. */
 #define BACKOFF_FIRST_NS (2 * SECOND_NS)
 #define BACKOFF_MAX_NS HOUR_NS
 #define BACKOFF_BUSY_NS (6 * HOUR_NS)
@@ -14,6 +14,8 @@ enum kind { TAKEN, AWAY, BUSY, DENIED, REFUSED, TOO_LARGE };
 static enum kind kind_of(const struct answer *answer)
 {
     const int status = answer->http_status;
+    if (status == 0)
+        return answer->none_left ? AWAY : BUSY;
     if (status >= 200 && status < 300)
         return answer->is_foreign ? AWAY : answer->is_refusal ? REFUSED : TAKEN;
     switch (status) {
@@ -33,22 +35,27 @@ static uint64_t backoff(uint32_t failures, uint64_t most, uint64_t random)
     return random % (wait < most ? wait : most);
 }
 
-static void fail(struct lg__server *server, enum lg__server_wait why, struct moment now, uint64_t random)
+static void is_away(struct lg__server *server, struct moment now, uint64_t random)
 {
-    if (server->wait != why) {
-        server->failures = 0;
+    server->wait = LG__WAIT_AWAY;
+    server->absences++;
+    server->next = moment_after(now, backoff(server->absences, BACKOFF_MAX_NS, random));
+}
+
+static void is_busy(struct lg__server *server, struct moment now, uint64_t random)
+{
+    if (server->failures++ == 0)
         server->failing_on_ns = now.on_ns;
-    }
-    server->wait = why;
-    server->failures++;
-    const bool is_long = why == LG__WAIT_BUSY && now.on_ns - server->failing_on_ns > DAY_NS;
+    server->wait = LG__WAIT_BUSY;
+    server->absences = 0;
+    const bool is_long = now.on_ns - server->failing_on_ns > DAY_NS;
     server->next = moment_after(now, backoff(server->failures, is_long ? BACKOFF_BUSY_NS : BACKOFF_MAX_NS, random));
 }
 
 static void answers(struct lg__server *server)
 {
     server->wait = LG__WAIT_NONE;
-    server->failures = 0;
+    server->failures = server->absences = 0;
     server->next = (struct lg__due){ 0, 0 };
 }
 
@@ -74,8 +81,10 @@ void fate_begin(struct lg__report_header *report, struct lg__server *server, str
     report->attempted_ns = now.wall_ns;
     report->http_status = 0;
     report->flags |= LG__REPORT_LEFT;
+    report->failures++; /* others go first from now on: perhaps this one kills the agent */
+    report->next = moment_after(now, HOUR_NS);
     memcpy(report->config, server->config, sizeof report->config);
-    fail(server, LG__WAIT_AWAY, now, random);
+    is_busy(server, now, random);
 }
 
 /* The server says no, and does not mean the body: a firewall, a portal, a deployment, credentials. */
@@ -91,11 +100,12 @@ static void deny(struct lg__report_header *report, const struct lg__server *serv
 static bool refuse(struct lg__report_header *report, const struct lg__server *server, struct moment now)
 {
     report->next = moment_after(now, REFUSED_NS);
-    if (report->refusals && !moment_is_due(report->refusal, now))
-        return false;
-    if (report->refusals++ == 0)
+    if (report->refusals == 0)
         report->delivered = server->delivered;
-    report->refusal = moment_after(now, REFUSAL_NS);
+    if (report->refusals == 0 || moment_is_due(report->refusal, now)) {
+        report->refusals++;
+        report->refusal = moment_after(now, REFUSAL_NS);
+    }
     return report->refusals >= REFUSALS_MAX && server->delivered > report->delivered;
 }
 
@@ -106,24 +116,23 @@ enum fate fate_conclude(struct lg__report_header *report, struct lg__server *ser
     const enum fate over = is_full ? FATE_SMALL : FATE_DEAD;
     enum fate fate = is_old(report, now) ? over : FATE_AGAIN;
     *server = *before;
+    report->next = (struct lg__due){ 0, 0 };
     report->http_status = answer->http_status;
     if (answer->none_left && !left)
         report->flags &= ~LG__REPORT_LEFT;
     switch (kind) {
     case AWAY:
-        fail(server, LG__WAIT_AWAY, now, random);
+        report->failures--;
+        is_away(server, now, random);
         break;
     case BUSY:
-        fail(server, LG__WAIT_BUSY, now, random);
-        /* Others go first from now on: perhaps it is this report that the server cannot do. */
-        report->failures++;
+        is_busy(server, now, random);
         report->next = moment_after(now, backoff(report->failures, BACKOFF_BUSY_NS, random));
         break;
     case TAKEN:
         answers(server);
         server->delivered++;
         report->failures = report->denials = report->refusals = 0;
-        report->next = (struct lg__due){ 0, 0 };
         fate = FATE_TAKEN;
         break;
     case DENIED:
@@ -158,8 +167,10 @@ bool fate_set_server(struct lg__server *server, const uint8_t config[16])
 
 void fate_boot(struct lg__server *server)
 {
-    if (server->wait == LG__WAIT_AWAY)
-        answers(server);
+    if (server->wait == LG__WAIT_AWAY) {
+        server->absences = 0;
+        server->next = (struct lg__due){ 0, 0 };
+    }
 }
 
 void fate_hurry_server(struct lg__server *server)
@@ -173,14 +184,6 @@ void fate_hurry_server(struct lg__server *server)
 static bool now_due(struct mail *mail)
 {
     mail->header.next = (struct lg__due){ 0, 0 };
-    return true;
-}
-
-/* As one that was never refused. */
-static bool begin_anew(struct lg__report_header *report, struct moment now)
-{
-    report->failures = report->denials = report->refusals = 0;
-    report->since_on_ns = now.on_ns;
     return true;
 }
 
@@ -198,18 +201,17 @@ bool fate_set_report(struct mail *mail, const struct lg__server *server, struct 
     if (mail->state == LG_DELIVERY_SENT || memcmp(report->config, server->config, 16) == 0 || memcmp(report->config, none, 16) == 0)
         return false;
     memset(report->config, 0, sizeof report->config);
-    return begin_anew(report, now) && now_due(mail);
+    report->failures = report->denials = report->refusals = 0;
+    report->since_on_ns = now.on_ns;
+    return now_due(mail);
 }
 
 bool fate_hurry(struct mail *mail, bool all, struct moment now)
 {
-    switch (mail->state) {
-    case LG_DELIVERY_PENDING: return mail->header.attempts && now_due(mail);
-    case LG_DELIVERY_HELD: return all && now_due(mail);
-    case LG_DELIVERY_DEAD: return all && begin_anew(&mail->header, now) && now_due(mail);
-    case LG_DELIVERY_SENT: break;
-    }
-    return false;
+    const bool is_meant = mail->state == LG_DELIVERY_PENDING ? mail->header.attempts > 0 : all && mail->state != LG_DELIVERY_SENT;
+    if (is_meant && mail->state == LG_DELIVERY_DEAD)
+        mail->header.since_on_ns = now.on_ns; /* the next refusal of its body is believed at once */
+    return is_meant && now_due(mail);
 }
 
 /* ---- further runs ---- */

@@ -221,7 +221,6 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
         attempts->server = attempts->before; /* its consent was withdrawn meanwhile */
         return;
     }
-    mail->header.next = (struct lg__due){ 0, 0 };
     snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
     const bool is_full = attempts->part == PART_FULL;
     const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, answer, is_full, now_of(attempts), random_number());

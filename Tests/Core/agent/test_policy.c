@@ -33,7 +33,6 @@ static enum fate try(struct world *w, struct answer answer)
     const struct lg__server before = w->server;
     const bool left = w->mail.header.flags & LG__REPORT_LEFT;
     fate_begin(&w->mail.header, &w->server, w->now, w->random);
-    w->mail.header.next = (struct lg__due){ 0, 0 };
     const enum fate fate = fate_conclude(&w->mail.header, &w->server, &before, left, &answer, w->is_full, w->now, w->random);
     w->mail.state = fate == FATE_HELD ? LG_DELIVERY_HELD : LG_DELIVERY_PENDING;
     return fate;
@@ -41,7 +40,7 @@ static enum fate try(struct world *w, struct answer answer)
 
 static enum fate status(struct world *w, int http_status)
 {
-    return try(w, (struct answer){ .http_status = http_status });
+    return try(w, (struct answer){ .http_status = http_status, .none_left = http_status == 0 });
 }
 
 static bool none(const struct mail *mail, const void *user)
@@ -285,7 +284,8 @@ static void test_a_report_that_left_stands_for_no_more(void **state)
     assert_ptr_equal(choice_for_more(&w.mail, 1, like), &w.mail);
     try(&w, (struct answer){ .none_left = true }); /* offline */
     assert_ptr_equal(choice_for_more(&w.mail, 1, like), &w.mail);
-    status(&w, 0); /* it went, and its answer did not come */
+    try(&w, (struct answer){ .http_status = 0 }); /* it went, and its answer did not come */
+    assert_int_equal(w.server.wait, LG__WAIT_BUSY);
     assert_null(choice_for_more(&w.mail, 1, like));
     try(&w, (struct answer){ .none_left = true });
     assert_null(choice_for_more(&w.mail, 1, like));
@@ -296,32 +296,50 @@ static void test_one_report_that_the_server_cannot_do_is_in_nobodys_way(void **s
     struct world w = world();
     struct mail mails[2] = { w.mail, w.mail };
     (void)state;
-    mails[1].parts.ordinal = 7;
+    mails[1].header.fingerprint[0] = 7;
     w.mail = mails[0];
     status(&w, 500);
     mails[0] = w.mail;
     pass(&w, moment_left(w.server.next, w.now));
-    mails[0].header.next = moment_after(w.now, 1);
+    mails[0].header.next = (struct lg__due){ 0, 0 };
     assert_ptr_equal(choice_next(mails, 2, &w.server, w.now, none, NULL), &mails[1]);
+    mails[1].header.fingerprint[0] = 0; /* of its fingerprint: it waits, and takes further runs */
+    assert_ptr_equal(choice_next(mails, 2, &w.server, w.now, none, NULL), &mails[0]);
+    mails[0].state = LG_DELIVERY_HELD;
+    assert_null(choice_next(mails, 2, &w.server, w.now, none, NULL));
+    assert_ptr_equal(choice_for_more(mails, 2, mails[0].header.fingerprint), &mails[1]);
 }
 
+static uint64_t paced(const struct mail *mails, uint32_t count, struct moment now, struct lg__report_header *ret_new)
+{
+    *ret_new = (struct lg__report_header){ .made_ns = now.wall_ns, .since_on_ns = now.on_ns };
+    choice_pace(mails, count, ret_new, now);
+    return moment_left(ret_new->next, now);
+}
+
+/* The newest report alone says how many there were. */
 static void test_pace(void **state)
 {
-    struct mail mails[16];
+    struct mail mail = { .state = LG_DELIVERY_SENT };
+    struct lg__report_header new;
     struct moment now = { 1000 * DAY_NS, 5 * DAY_NS };
     (void)state;
-    for (uint32_t count = 0; count < 16; count++) {
-        uint64_t wait = count < 3 ? 0 : SECOND_NS << (count - 3);
-        wait = wait < HOUR_NS ? wait : HOUR_NS;
-        assert_int_equal(moment_left(choice_pace(mails, count, (const uint8_t[16]){ 0 }, now), now), wait);
-        mails[count] = (struct mail){ .state = LG_DELIVERY_SENT, .header = { .made_ns = now.wall_ns, .since_on_ns = now.on_ns } };
+    for (uint32_t made = 0; made < 32; made++) {
+        uint64_t wait = made < 3 ? 0 : SECOND_NS << (made - 3);
+        assert_int_equal(paced(&mail, made > 0, now, &new), wait < HOUR_NS ? wait : HOUR_NS);
+        assert_int_equal(new.before, made);
+        mail.header = new;
     }
     now.wall_ns -= 900 * DAY_NS; /* a jump makes nothing older */
-    assert_int_equal(moment_left(choice_pace(mails, 16, (const uint8_t[16]){ 0 }, now), now), HOUR_NS);
-    assert_null(choice_to_drop(mails, 16, now));
+    assert_int_equal(paced(&mail, 1, now, &new), HOUR_NS);
+    assert_null(choice_to_drop(&mail, 1, now));
     now.on_ns += HOUR_NS;
-    assert_int_equal(moment_left(choice_pace(mails, 16, (const uint8_t[16]){ 0 }, now), now), 0);
-    assert_non_null(choice_to_drop(mails, 16, now));
+    assert_int_equal(paced(&mail, 1, now, &new), 0);
+    assert_int_equal(new.before, 32);
+    assert_non_null(choice_to_drop(&mail, 1, now));
+    now.on_ns += DAY_NS;
+    assert_int_equal(paced(&mail, 1, now, &new), 0);
+    assert_int_equal(new.before, 0);
 }
 
 int main(void)
