@@ -282,11 +282,13 @@ static void test_home_directories(void **state)
         { "/home/ann/a", "~/a" }, { "/home/ann", "~" }, { "/home//ann/a", "~/a" }, { "/var/home/ann/a", "~/a" }, { "/root/a", "~/a" }, { "/root", "~" },
         { "/home/ann b/a", "~/a" }, { "/opt/own/a", "~/a" }, { "/rootfs/a", "/rootfs/a" }, { "/home", "/home" }, { "/home/", "/home/" },
         { "/opt/owner/a", "/opt/owner/a" }, { "/usr/home/a", "/usr/home/a" }, { "", "" }, { "home/ann", "home/ann" },
+        { "/run/user/1000/bus", "~/bus" }, { "/run/media/ann/disk/a", "~/disk/a" }, { "/media/ann/disk/home/bob", "~" }, { "/mnt/ann", "~" },
+        { "/mnt/disk/home/ann/a", "~/a" }, { "/mnt/home/ann/a", "~/a" }, { "/mnt/home", "~" }, { "/run/lock/a", "/run/lock/a" }, { "/mnt", "/mnt" },
     };
     static const char *const texts[][2] = {
         { "/home/ann/a and /home/ann/b", "~/a and ~/b" }, { "open(\"/home/ann/a\")", "open(\"~/a\")" }, { "file:///home/ann/a", "file://~/a" },
         { "PATH=/usr/bin:/home/ann/bin", "PATH=/usr/bin:~/bin" }, { "-I/home/ann/a -L/root/b", "-I~/a -L~/b" }, { "/home/ann: no such file", "~: no such file" },
-        { "/mnt/home/ann", "/mnt/home/ann" }, { "x/root", "x/root" }, { "", "" }, { "/", "/" }, { "/home/ann/home/bob", "~/home/bob" },
+        { "open /media/ann/a, /mnt/ann", "open ~/a, ~" }, { "x/root", "x/root" }, { "", "" }, { "/", "/" }, { "/home/ann/home/bob", "~/home/bob" },
     };
     char buffer[256];
     (void)state;
