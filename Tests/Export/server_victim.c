@@ -1,5 +1,5 @@
-/* A run whose report goes to a server: `server-victim STATE crash|assert|many|hang|oom|kill|exit`.
- * It has breadcrumbs of each level, annotations of each kind and threads that wait, and secrets
+/* A run whose report goes to a server: `server-victim STATE
+ * crash|assert|texts|many|hang|oom|kill|exit`. It has breadcrumbs of each level, annotations of each kind and threads that wait, and secrets
  * that no report may hold: each of them has the word "planted". */
 #undef NDEBUG
 #define _GNU_SOURCE
@@ -64,6 +64,18 @@ static void remember(void)
         lg_log_fields(session, levels[i], "files", text, strlen(text), fields, i == 2 ? 4 : 0);
 }
 
+/* The secrets, and one more, in texts of every kind. */
+static void say(void)
+{
+    static const char *const said[] = { "harmless planted-annotation and planted-field", "harmless {\"token\": \"planted-after-key\"}" };
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+        lg_log_fields(session, LG_LEVEL_INFO, "planted-annotation", said[i], strlen(said[i]), NULL, 0);
+    lg_annotate(session, "note", "harmless planted-field");
+    pthread_setname_np(pthread_self(), "planted-annotat");
+    fputs("harmless planted-annotation, token=planted-after-key\n", stderr);
+    __assert_fail("harmless planted-annotation, token: planted-after-key", "notes.c", 7, "open_index");
+}
+
 __attribute__((noinline)) static void use(size_t bytes)
 {
     for (;;)
@@ -80,6 +92,7 @@ int main(int argc, char **argv)
     options.app_version = "1.1/beta 2";
     options.state_directory = argv[1];
     options.hang_running_ms = 200;
+    options.keep_stderr = strcmp(action, "texts") == 0;
     if (lg_start(&options, &session) != LG_OK)
         return 97;
     remember();
@@ -90,6 +103,8 @@ int main(int argc, char **argv)
     start_threads(is_many ? MANY : FEW);
     if (strcmp(action, "assert") == 0)
         __assert_fail("no /home/planted-user/index", "notes.c", 7, "open_index");
+    if (strcmp(action, "texts") == 0)
+        say();
     if (strcmp(action, "kill") == 0)
         raise(SIGKILL);
     if (strcmp(action, "oom") == 0)
