@@ -54,6 +54,7 @@ static void remember(void)
     static const char text[] = "opened /home/planted-user/notes.db";
     lg_annotate(session, "screen", "settings");
     lg_annotate(session, "type", "a word of ours");
+    lg_annotate(session, "environment", "the/test bench");
     lg_annotate(session, "end", "no tag of LaunchGuard");
     lg_annotate(session, "a key with spaces", "in no tag");
     lg_annotate(session, "lines", "first\nsecond");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cpp_type.h"
 #include "report/json_words.h"
 #include "report/parts.h"
 #include "report/values.h"
@@ -155,14 +156,22 @@ static json_t *line(const struct privacy *privacy, const char *bytes, size_t siz
     return first;
 }
 
+/* The type of an exception, as the source has it where that is known. */
+static json_t *type(const struct privacy *privacy, const lg_message *message)
+{
+    char name[MESSAGE_BYTES];
+    return cpp_type_name(message->text, name, sizeof name) ? words_private(privacy, name) : line(privacy, message->text, message->size, false);
+}
+
 static void put_messages(json_t *report, lg_reader *reader, const struct privacy *privacy)
 {
     lg_message *message = malloc(sizeof *message);
     for (uint32_t i = 0; message && i < 64 && lg_reader_message(reader, i, message) == LG_OK; i++) {
-        const char *key = message->source == LG_MESSAGE_CPP_TYPE ? "exception" : "message";
+        const bool is_type = message->source == LG_MESSAGE_CPP_TYPE;
+        const char *key = is_type ? "exception" : "message";
         /* what() says more than the C++ runtime's text around it */
         if (message->source == LG_MESSAGE_CPP_WHAT || !json_object_get(report, key))
-            put(report, key, line(privacy, message->text, message->size, false));
+            put(report, key, is_type ? type(privacy, message) : line(privacy, message->text, message->size, false));
     }
     free(message);
 }
@@ -208,6 +217,7 @@ static void put_what(json_t *report, lg_reader *reader, const struct facts *fact
         const char *code = lg__values_code_name(crash.signal, crash.code);
         put(report, "signalCodeName", code ? json_string(code) : NULL);
         put(report, "kind", json_string(lg_crash_kind_name(crash.kind)));
+        put(report, "what", words_string(lg__values_what(crash.kind)));
         put(report, "faultAddress", crash.has_address ? words_short_address(crash.address) : NULL);
         put_thread(report, crash.tid, crash.thread_name, privacy);
         put_messages(report, reader, privacy);

@@ -118,7 +118,8 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     char why[LG__REPORT_ERROR_BYTES] = "";
     /* A report that cannot be moved, on a read-only disk, is not due again at once. */
     mail->header.next_ns = wall_ns() + BACKOFF_MAX_NS;
-    if (!target_takes(attempts->config->target, PART_FULL) || attempts->config->brief)
+    /* an agent of another version, or another target, may have begun */
+    if (attempts->config->brief || (target_is_whole(attempts->config->target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
         is_sent(attempts, mail);
@@ -134,7 +135,7 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     letter.brief = bytes;
     letter.full = bytes + mail->header.brief_bytes;
     letter.header.attempts++;
-    attempts->part = mail->header.flags & LG__REPORT_BRIEF_SENT ? PART_FULL : PART_BRIEF;
+    attempts->part = target_part(attempts->config->target, mail->header.flags);
     bool ready = credentials_read(attempts->config->credential_file, &credentials, why) &&
                  target_request(attempts->config, &credentials, &letter, attempts->part, &request, why);
     if (!ready)
@@ -160,7 +161,7 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     header->first_ns = header->first_ns && header->first_ns <= now ? header->first_ns : now;
     header->http_status = answer->http_status;
     header->next_ns = now + BACKOFF_MAX_NS; /* where it cannot be moved */
-    struct outcome outcome = retry_decide(answer, header->attempts, now - header->first_ns, random_number(), attempts->part == PART_FULL);
+    struct outcome outcome = retry_decide(answer, header->attempts, now - header->first_ns, random_number(), attempts->part != PART_BRIEF);
     snprintf(header->error, sizeof header->error, "%s", why);
     if (outcome.pause_ns) {
         attempts->paused_until_ns = now + outcome.pause_ns;
@@ -174,7 +175,7 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
         header->flags |= LG__REPORT_FULL_SENT;
         break;
     case FATE_SENT:
-        header->flags |= attempts->part == PART_BRIEF ? LG__REPORT_BRIEF_SENT : LG__REPORT_FULL_SENT;
+        header->flags |= target_flags(attempts->part);
         break;
     case FATE_RETRY:
         header->next_ns = now + outcome.wait_ns;
