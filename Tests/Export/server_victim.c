@@ -1,6 +1,7 @@
 /* A run whose report goes to a server: `server-victim STATE
- * crash|assert|texts|many|hang|oom|kill|exit`. It has breadcrumbs of each level, annotations of each kind and threads that wait, and secrets
- * that no report may hold: each of them has the word "planted". */
+ * crash|assert|texts|many|hang|oom|kill|exit`. It has breadcrumbs of each level, annotations of
+ * each kind and threads that wait, and secrets that no report may hold: each of them has the word
+ * "planted". */
 #undef NDEBUG
 #define _GNU_SOURCE
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* Sentry envelopes: the event, which is made of both parts or of the brief one, and the full part as
- * an attachment of it. */
+/* Sentry envelopes: the event, which is made of both parts or of the brief one, and the full part
+ * as an attachment of it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
