@@ -46,11 +46,11 @@ bool lg__secrets_hides(const struct lg__secrets *secrets, const char *key);
 /* Replace each redacted value, and what follows a redacted key as key=value, key: value or
  * "key":"value", by three asterisks, in place. `begins_late`: the text has lost its beginning, and
  * may begin in the middle of a value. Returns the new size, which is not larger. */
-size_t lg__secrets_hide(const struct lg__secrets *secrets, char *text, size_t size, bool begins_late);
+size_t lg__secrets_text_hide(const struct lg__secrets *secrets, char *text, size_t size, bool begins_late);
 
 /* Overwrite by asterisks every eight bytes in a row that are also in a redacted value, and the
  * whole value where it has four to seven bytes. False: the redacted values are not known, and the
  * bytes must not leave the machine. */
-bool lg__secrets_blank(const struct lg__secrets *secrets, uint8_t *bytes, size_t size);
+bool lg__secrets_memory_blank(const struct lg__secrets *secrets, uint8_t *bytes, size_t size);
 
 #endif

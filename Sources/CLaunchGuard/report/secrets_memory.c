@@ -32,7 +32,7 @@ static void mark(struct looked_at *in, const char *value, size_t value_size)
     }
 }
 
-bool lg__secrets_blank(const struct lg__secrets *secrets, uint8_t *bytes, size_t size)
+bool lg__secrets_memory_blank(const struct lg__secrets *secrets, uint8_t *bytes, size_t size)
 {
     if (!secrets->is_known)
         return false;

@@ -193,7 +193,7 @@ static bool mark_all(const struct lg__secrets *secrets, struct marked *in, bool 
     return values.end || after_keys.end;
 }
 
-size_t lg__secrets_hide(const struct lg__secrets *secrets, char *text, size_t size, bool begins_late)
+size_t lg__secrets_text_hide(const struct lg__secrets *secrets, char *text, size_t size, bool begins_late)
 {
     struct marked in = { .text = text, .size = size };
     if (!secrets->key_count || !size)

@@ -57,7 +57,7 @@ static void write_text(struct lg__report *report, const char *bytes, size_t size
     if (!copy)
         return;
     memcpy(copy, bytes, size);
-    size = report->secrets ? lg__secrets_hide(report->secrets, copy, size, begins_late) : size;
+    size = report->secrets ? lg__secrets_text_hide(report->secrets, copy, size, begins_late) : size;
     lg__json_text(&report->json, copy, hides_home(report) ? lg__home_hide(copy, size) : size);
     free(copy);
 }
@@ -77,7 +77,7 @@ void lg__values_path(struct lg__report *report, const char *path)
     char copy[PATH_MAX], buffer[PATH_MAX];
     snprintf(copy, sizeof copy, "%s", path);
     if (report->secrets)
-        copy[lg__secrets_hide(report->secrets, copy, strlen(copy), false)] = 0;
+        copy[lg__secrets_text_hide(report->secrets, copy, strlen(copy), false)] = 0;
     lg__json_string(&report->json, hides_home(report) ? lg__home_hide_path(copy, buffer, sizeof buffer) : copy);
 }
 

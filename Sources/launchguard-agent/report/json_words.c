@@ -47,7 +47,7 @@ json_t *words_string(const char *string)
 
 size_t words_hide(const struct privacy *privacy, char *text, size_t size, bool begins_late)
 {
-    size = lg__secrets_hide(privacy->secrets, text, size, begins_late);
+    size = lg__secrets_text_hide(privacy->secrets, text, size, begins_late);
     return privacy->keep_home ? size : lg__home_hide(text, size);
 }
 

@@ -26,7 +26,7 @@ struct privacy {
     bool keep_home;
 };
 
-/* Hide it in place. `begins_late`: as for lg__secrets_hide(). Returns the new size. */
+/* Hide it in place. `begins_late`: as for lg__secrets_text_hide(). Returns the new size. */
 size_t words_hide(const struct privacy *privacy, char *text, size_t size, bool begins_late);
 /* words_string() without it. */
 json_t *words_private(const struct privacy *privacy, const char *string);

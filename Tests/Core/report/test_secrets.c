@@ -108,7 +108,7 @@ static void assert_blanked(const char *annotation, const char *field, const char
     field_value = field;
     struct lg__secrets *secrets = lg__secrets_read(NULL, NULL);
     snprintf(bytes, sizeof bytes, "%s", before);
-    assert_true(lg__secrets_blank(secrets, (uint8_t *)bytes, strlen(bytes)));
+    assert_true(lg__secrets_memory_blank(secrets, (uint8_t *)bytes, strlen(bytes)));
     assert_string_equal(bytes, after);
     lg__secrets_free(secrets);
 }
@@ -136,7 +136,7 @@ static void test_not_known(void **state)
     is_known = false;
     struct lg__secrets *secrets = lg__secrets_read(NULL, NULL);
     is_known = true;
-    assert_false(lg__secrets_blank(secrets, bytes, sizeof bytes));
+    assert_false(lg__secrets_memory_blank(secrets, bytes, sizeof bytes));
     assert_true(lg__secrets_hides(secrets, "any"));
     lg__secrets_free(secrets);
 }
@@ -147,7 +147,7 @@ static void assert_text(const char *before, const char *after, bool begins_late)
 {
     char *text = strdup(before);
     struct lg__secrets *secrets = lg__secrets_read(NULL, NULL);
-    text[lg__secrets_hide(secrets, text, strlen(text), begins_late)] = 0;
+    text[lg__secrets_text_hide(secrets, text, strlen(text), begins_late)] = 0;
     assert_string_equal(text, after);
     lg__secrets_free(secrets);
     free(text);
@@ -232,7 +232,7 @@ static void test_long_texts(void **state)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         for (size_t at = 0; at < SIZE; at++)
             text[at] = parts[i][at % strlen(parts[i])];
-        assert_true(lg__secrets_hide(secrets, text, SIZE, true) <= SIZE);
+        assert_true(lg__secrets_text_hide(secrets, text, SIZE, true) <= SIZE);
     }
     alarm(0);
     lg__secrets_free(secrets);
