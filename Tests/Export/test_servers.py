@@ -180,7 +180,8 @@ class Sentry(ServerCase):
         self.assertEqual(number(mechanism["data"]["relevant_address"]), number(run["crash"]["address"]))
         self.assertEqual(len(event["threads"]["values"]), 4)
         self.assertEqual([thread["main"] for thread in event["threads"]["values"]].count(True), 1)
-        self.assertEqual((event["release"], event["environment"]), ("org.example.server@1.1_beta 2", "the_test bench"))
+        self.assertEqual((event["release"], event["dist"], event["environment"]),
+                         ("org.example.server@1.1_beta 2", run["identity"]["buildID"], "the_test bench"))
         self.assertEqual(exception["value"], run["crash"]["what"])
         self.assertEqual(len(event["breadcrumbs"]["values"]), 7)
 

@@ -201,6 +201,7 @@ json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more)
     if (brief_text(report, "appVersion")[0]) {
         snprintf(release, sizeof release, "%s@%s", brief_text(report, "appID"), brief_text(report, "appVersion"));
         sentry_event_put(event, "release", release, "/\\", SENTRY_TEXT_MAX);
+        brief_put(event, "dist", json_object_get(event, "release") ? brief_text(report, "buildID") : "");
     }
     put(event, "tags", tags(report));
     put(event, "contexts", contexts(report, more));
