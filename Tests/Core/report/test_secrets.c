@@ -16,7 +16,9 @@
 #define ANNOTATION "password"
 #define FIELD "token"
 
+enum { MORE = 6 };
 static const char *annotation_value, *field_value;
+static char more[MORE][16]; /* values of further fields; "": none */
 
 static bool is_cut, is_known = true;
 
@@ -65,14 +67,14 @@ lg_status __wrap_lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_e
 {
     (void)reader;
     (void)index;
-    *ret = (lg_log_entry){ .field_count = 2 };
+    *ret = (lg_log_entry){ .field_count = 2 + MORE };
     return LG_OK;
 }
 
 /* One that is redacted, and one that is not. */
 lg_status __wrap_lg_reader_log_field(lg_reader *reader, uint64_t index, uint32_t number, lg_log_field *ret)
 {
-    const char *value = number ? field_value : "says what the program worked on";
+    const char *value = number > 1 ? more[number - 2] : number ? field_value : "says what the program worked on";
     (void)reader;
     (void)index;
     memset(ret, 0, sizeof *ret);
@@ -214,6 +216,62 @@ static void test_keys(void **state)
         assert_text(texts[i][0], texts[i][1], false);
 }
 
+/* ---- by chance: the same as a search for each value at each place ---- */
+
+static bool is_letter(char c)
+{
+    return c == 'a' || c == 'b';
+}
+
+static void hide_simply(const char *text, char *ret_hidden)
+{
+    const size_t size = strlen(text);
+    bool marks[64] = { false };
+    for (size_t i = 0; i < MORE; i++) {
+        const size_t length = strlen(more[i]);
+        for (size_t at = 0; length >= 4 && at < size; at++) {
+            const size_t rest = size - at < length ? size - at : length;
+            if (memcmp(text + at, more[i], rest) != 0 || (rest < length && rest < 8))
+                continue;
+            const bool is_in_word = (at && is_letter(text[at]) && is_letter(text[at - 1])) ||
+                                    (at + length < size && is_letter(text[at + length - 1]) && is_letter(text[at + length]));
+            for (size_t k = 0; k < rest && (length >= 8 || !is_in_word); k++)
+                marks[at + k] = true;
+        }
+    }
+    for (size_t at = 0; at < size; at++) {
+        if (!marks[at])
+            *ret_hidden++ = text[at];
+        else if (at == 0 || !marks[at - 1])
+            ret_hidden = stpcpy(ret_hidden, "***");
+    }
+    *ret_hidden = 0;
+}
+
+static void test_by_chance(void **state)
+{
+    static const char letters[] = "aab-";
+    uint32_t random = 1;
+    char text[64], hidden[256];
+    (void)state;
+#define NEXT(n) (random = random * 1664525u + 1013904223u, (random >> 16) % (n))
+    annotation_value = field_value = "";
+    for (unsigned round = 0; round < 100000; round++) {
+        memset(more, 0, sizeof more);
+        for (unsigned i = 0; i < MORE; i++)
+            for (unsigned k = 0, length = NEXT(14); k < length; k++)
+                more[i][k] = letters[NEXT(4)];
+        const unsigned length = NEXT(40);
+        for (unsigned k = 0; k < length; k++)
+            text[k] = letters[NEXT(4)];
+        text[length] = 0;
+        hide_simply(text, hidden);
+        assert_text(text, hidden, false);
+    }
+    memset(more, 0, sizeof more);
+#undef NEXT
+}
+
 /* A text that is made to be slow takes no time to speak of: without a bound these take minutes. */
 static void test_long_texts(void **state)
 {
@@ -243,7 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory), cmocka_unit_test(test_not_known), cmocka_unit_test(test_values),
-        cmocka_unit_test(test_parts_of_values), cmocka_unit_test(test_keys), cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_parts_of_values), cmocka_unit_test(test_keys), cmocka_unit_test(test_by_chance), cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
 }
