@@ -31,7 +31,8 @@ static bool is_word(char byte)
 /* A letter or digit of these bytes has another one beside it. */
 static bool is_in_word(const struct marked *in, size_t from, size_t end)
 {
-    return (from && is_word(in->text[from]) && is_word(in->text[from - 1])) || (end < in->size && is_word(in->text[end - 1]) && is_word(in->text[end]));
+    const char *text = in->text;
+    return (from && is_word(text[from]) && is_word(text[from - 1])) || (end < in->size && is_word(text[end - 1]) && is_word(text[end]));
 }
 
 static size_t skip(const struct marked *in, size_t at, const char *bytes)
@@ -73,7 +74,8 @@ static size_t value_end(const struct lg__secrets *secrets, struct marked *in, si
     const char *text = in->text + at;
     const size_t size = in->size - at;
     const uint32_t place = values_up_to(secrets, text, size);
-    if (size >= LG__SECRET_LONG && place < secrets->count && secrets->values[place].size > size && memcmp(secrets->values[place].bytes, text, size) == 0)
+    const struct lg__secret *next = place < secrets->count ? &secrets->values[place] : NULL;
+    if (next && size >= LG__SECRET_LONG && next->size > size && memcmp(next->bytes, text, size) == 0)
         return in->size; /* the text is cut */
     for (uint32_t i = place; i; i = secrets->values[i - 1].shorter) {
         const struct lg__secret *value = &secrets->values[i - 1];
