@@ -22,7 +22,8 @@ extension Delivery {
         public var keepBytes = 16 << 20
         /// Whether only the first part of each report is sent, of at most 4 KiB. C: `brief`.
         public var isBrief = false
-        /// Whether paths are sent with the names of home directories. C: `keep_home`.
+        /// Whether paths are sent with the names of home directories, and with them the user's
+        /// number and the boot's id. C: `keep_home`.
         public var keepsHomeDirectories = false
         /// The agent's program; absolute path; `nil` for the places that the C header names. C:
         /// `agent_path`.

@@ -13,10 +13,9 @@ extension Session {
         core.annotate(key, value)
     }
 
-    /// Keep the values of a key out of every export, as an annotation and as a field of a
-    /// breadcrumb, for earlier and for later values. The value stays readable in the run file
-    /// itself. The same text elsewhere, for example in the stack of a crash, is not searched for.
-    /// C: `lg_redact()`.
+    /// Keep the values of a key out of every export, as an annotation, as a field of a breadcrumb
+    /// and in texts, for earlier and for later values. The value stays readable in the run file
+    /// itself. C: `lg_redact()`.
     ///
     /// - Returns: whether the redaction is stored, as for ``annotate(_:_:)``. Without it, set no
     ///   value with this key.

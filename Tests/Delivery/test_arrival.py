@@ -79,24 +79,41 @@ class Arrival(DeliveryTest):
                                     environment={"VICTIM_FAULT": "slow:run: without header"}))
         self.until_sent(*(run.uuid for run in runs))
 
-    def test_a_sentry_server_gets_an_event_and_an_attachment(self):
-        server = self.server()
+    def sentry(self, *script):
+        """The items of the envelopes that a server got which gives these answers."""
+        server = self.server(*script)
         run = self.run_victim("deliver", "begin", "witness", "crash", target=SENTRY, endpoint=server.url("/42").replace("//", "//key@", 1))
         self.until_sent(run.uuid)
-        self.assertEqual([request.path for request in server.requests], ["/api/42/envelope/"] * 2)
-        event = run.uuid.replace("-", "")
-        for request, kind in zip(server.requests, ("event", "attachment")):
-            head, item = (json.loads(line) for line in request.body.split(b"\n")[:2])
-            self.assertEqual((head["event_id"].replace("-", ""), item["type"]), (event, kind))
+        found = []
+        for request in server.requests:
+            self.assertEqual(request.path, "/api/42/envelope/")
             self.assertIn("sentry_key=key", request.headers.get("x-sentry-auth", ""))
+            self.assertEqual(request.headers["idempotency-key"], run.uuid)
+            head, *items = request.body.rstrip(b"\n").split(b"\n")
+            self.assertEqual(json.loads(head)["event_id"], run.uuid.replace("-", ""))
+            found.append({json.loads(items[i])["type"]: json.loads(items[i + 1]) for i in range(0, len(items), 2)})
+        return found
 
-    def test_a_collector_gets_a_log_record(self):
+    def test_a_sentry_server_gets_all_in_one(self):
+        (items,) = self.sentry()
+        self.assertEqual(set(items), {"event", "attachment"})
+        self.assertIn("breadcrumbs", items["event"])
+        self.assertIn("crash", items["attachment"])
+
+    def test_a_sentry_server_gets_a_small_event_where_it_refuses_a_large_one(self):
+        whole, small = self.sentry(scripted.status(413))
+        self.assertEqual((set(whole), set(small)), ({"event", "attachment"}, {"event"}))
+        self.assertNotIn("breadcrumbs", small["event"])
+        self.assertEqual(small["event"]["exception"]["values"][0]["type"], "SIGSEGV")
+
+    def test_a_collector_gets_log_records(self):
         server = self.server()
         run = self.run_victim("deliver", "begin", "witness", "crash", target=OTLP, endpoint=server.url("/v1/logs"))
         self.until_sent(run.uuid)
         self.assertEqual([request.path for request in server.requests], ["/v1/logs"])
-        self.assertTrue(server.requests[0].json()["resourceLogs"])
-        self.assertIn("app.crash", server.requests[0].body.decode())
+        *_, record = server.requests[0].json()["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
+        self.assertEqual(record["eventName"], "app.crash")
+        self.assertIn("launchguard.modules", [attribute["key"] for attribute in record["attributes"]])
 
     def test_the_program_is_told_at_its_next_finished_launch(self):
         server = self.server()

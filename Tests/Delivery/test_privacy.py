@@ -6,7 +6,7 @@ import time
 import unittest
 
 import server as scripted
-from delivery import GIVEN, WITHHELD, DeliveryTest, agents_of, is_gone
+from delivery import GIVEN, HTTP, OTLP, SENTRY, WITHHELD, DeliveryTest, agents_of, is_gone
 from waiting import wait_until
 
 KEPT = 0
@@ -134,6 +134,21 @@ class Secrets(DeliveryTest):
                 self.assertNotIn(SECRET.encode(), path.read_bytes(), path)
         for request in server.requests:
             self.assertNotIn(SECRET.encode(), request.body)
+
+    def test_redacted_values_are_in_no_text(self):
+        for target, path in ((HTTP, "/"), (SENTRY, "/42"), (OTLP, "/v1/logs")):
+            with self.subTest(target):
+                server = self.server()
+                endpoint = server.url(path).replace("//", "//key@", 1) if target == SENTRY else server.url(path)
+                run = self.run_victim("plant:planted-secret-value", "deliver", "report-now:why planted-secret-value", "begin", "witness", "fail:planted-secret-value",
+                                      target=target, endpoint=endpoint)
+                self.assertTrue(b"planted-secret-value" in pathlib.Path(run["run"]).read_bytes(), "it is nowhere: the test shows nothing")
+                self.until_sent(run.uuid)
+                sent = b"".join(request.body for request in server.accepted())
+                self.assertIn(b"harmless", sent)
+                self.assertNotIn(b"planted", sent)
+                for kind in b"userID", b"bootID", b"parentName":
+                    self.assertNotIn(kind, sent)
 
     def test_home_directories_are_in_no_report(self):
         server = self.server()

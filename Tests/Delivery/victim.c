@@ -6,8 +6,11 @@
  * milliseconds; `runs_bytes`, which is lg_options.keep_bytes. Steps run one after the other;
  * without a step that ends it the program exits with 0. Each call prints its result as a line of
  * standard output, "step: status". */
-#include <errno.h>
+#undef NDEBUG
+#include <assert.h>
 #include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <launchguard/annotate.h>
 #include <launchguard/delivery.h>
 #include <launchguard/launch.h>
+#include <launchguard/log.h>
 
 #include "waiting.h"
 
@@ -167,6 +172,27 @@ __attribute__((noinline)) static void crash(void)
     *nowhere = 1;
 }
 
+/* A redacted value in each place that a program has for texts. */
+static void plant(const char *secret)
+{
+    char text[256];
+    const lg_field field = { "token", secret };
+    lg_annotate(session, "token", secret);
+    lg_redact(session, "token");
+    snprintf(text, sizeof text, "harmless %s, Token: planted-after-key", secret);
+    lg_annotate(session, "note", text);
+    lg_log_fields(session, LG_LEVEL_INFO, secret, text, strlen(text), &field, 1);
+    pthread_setname_np(pthread_self(), "planted-secret");
+    fprintf(stderr, "%s\n", text);
+}
+
+static void fail(const char *secret)
+{
+    char text[256];
+    snprintf(text, sizeof text, "harmless %s {\"token\":\"planted-after-key\"}", secret);
+    __assert_fail(text, "victim.c", 1, "fail");
+}
+
 static void step_forward(char *step)
 {
     char *colon = strchr(step, ':');
@@ -203,6 +229,10 @@ static void step_forward(char *step)
         say(step, lg_stop(session));
     else if (strcmp(step, "loop") == 0)
         loop_for_ever();
+    else if (strcmp(step, "plant") == 0)
+        plant(value);
+    else if (strcmp(step, "fail") == 0)
+        fail(value);
     else if (strcmp(step, "crash") == 0)
         crash();
     else if (strcmp(step, "abort") == 0)

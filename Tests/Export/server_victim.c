@@ -1,6 +1,7 @@
-/* A run whose report goes to a server: `server-victim STATE crash|assert|many|hang|oom|kill|exit`.
- * It has breadcrumbs of each level, annotations of each kind and threads that wait, and secrets
- * that no report may hold: each of them has the word "planted". */
+/* A run whose report goes to a server: `server-victim STATE
+ * crash|assert|texts|many|hang|oom|kill|exit`. It has breadcrumbs of each level, annotations of
+ * each kind and threads that wait, and secrets that no report may hold: each of them has the word
+ * "planted". */
 #undef NDEBUG
 #define _GNU_SOURCE
 #include <assert.h>
@@ -54,6 +55,7 @@ static void remember(void)
     static const char text[] = "opened /home/planted-user/notes.db";
     lg_annotate(session, "screen", "settings");
     lg_annotate(session, "type", "a word of ours");
+    lg_annotate(session, "environment", "the/test bench");
     lg_annotate(session, "end", "no tag of LaunchGuard");
     lg_annotate(session, "a key with spaces", "in no tag");
     lg_annotate(session, "lines", "first\nsecond");
@@ -62,6 +64,18 @@ static void remember(void)
     lg_redact(session, "token");
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
         lg_log_fields(session, levels[i], "files", text, strlen(text), fields, i == 2 ? 4 : 0);
+}
+
+/* The secrets, and one more, in texts of every kind. */
+static void say(void)
+{
+    static const char *const said[] = { "harmless planted-annotation and planted-field", "harmless {\"token\": \"planted-after-key\"}" };
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+        lg_log_fields(session, LG_LEVEL_INFO, "planted-annotation", said[i], strlen(said[i]), NULL, 0);
+    lg_annotate(session, "note", "harmless planted-field");
+    pthread_setname_np(pthread_self(), "planted-annotat");
+    fputs("harmless planted-annotation, token=planted-after-key\n", stderr);
+    __assert_fail("harmless planted-annotation, token: planted-after-key", "notes.c", 7, "open_index");
 }
 
 __attribute__((noinline)) static void use(size_t bytes)
@@ -80,6 +94,7 @@ int main(int argc, char **argv)
     options.app_version = "1.1/beta 2";
     options.state_directory = argv[1];
     options.hang_running_ms = 200;
+    options.keep_stderr = strcmp(action, "texts") == 0;
     if (lg_start(&options, &session) != LG_OK)
         return 97;
     remember();
@@ -90,6 +105,8 @@ int main(int argc, char **argv)
     start_threads(is_many ? MANY : FEW);
     if (strcmp(action, "assert") == 0)
         __assert_fail("no /home/planted-user/index", "notes.c", 7, "open_index");
+    if (strcmp(action, "texts") == 0)
+        say();
     if (strcmp(action, "kill") == 0)
         raise(SIGKILL);
     if (strcmp(action, "oom") == 0)

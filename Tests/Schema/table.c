@@ -49,6 +49,8 @@ static const char *type_of(const struct lg__field *field)
 
 static int is_always(const struct lg__field *field)
 {
+    if (field->leaves != LG__LEAVES)
+        return 0;
     switch (field->form) {
     case LG__FORM_STRING:
     case LG__FORM_TEXT:
@@ -65,8 +67,9 @@ static int is_always(const struct lg__field *field)
 
 static void write_field(const struct lg__field *field)
 {
-    printf("\n    {\"name\": \"%s\", \"type\": \"%s\", \"unit\": \"%s\", \"always\": %s, \"sentence\": ", field->name, type_of(field), field->unit,
-           is_always(field) ? "true" : "false");
+    static const char *const leaves[] = { [LG__LEAVES] = "always", [LG__LEAVES_ON_WISH] = "on wish", [LG__LEAVES_NEVER] = "never" };
+    printf("\n    {\"name\": \"%s\", \"type\": \"%s\", \"unit\": \"%s\", \"always\": %s, \"leaves\": \"%s\", \"sentence\": ", field->name, type_of(field),
+           field->unit, is_always(field) ? "true" : "false", field->form == LG__FORM_ADDED ? "never" : leaves[field->leaves]);
     string(field->sentence);
     putchar('}');
 }

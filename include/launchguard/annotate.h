@@ -35,16 +35,22 @@ LG_BEGIN
 LG_API lg_status lg_annotate(lg_session *session, const char *key, const char *value);
 
 /** Keep the values of a key out of every export: the value of the annotation, and the value of a
- *  field of that name in a breadcrumb (lg_log_fields()). The call covers values that were set
- *  before it, and cannot be undone. The key need not have a value. A redacted key counts among
- *  LG_ANNOTATIONS_MAX. The name of the key is exported, so that a reader of the export knows that a
- *  value was left out.
+ *  field of that name in a breadcrumb (lg_log_fields()), also where they stand in texts. The call
+ *  covers values that were set before it, and cannot be undone. The key need not have a value. A
+ *  redacted key counts among LG_ANNOTATIONS_MAX. The name of the key is exported, so that a reader
+ *  of the export knows that a value was left out.
  *
- *  Limits: the call neither encrypts the value in the run file nor searches for the value
- *  elsewhere. The same text may be in a breadcrumb that was logged as plain text, in a message of
- *  the crash, in standard error, in the command line, and in the memory that a crash record holds.
- *  That memory is the registers and the bytes at the stack pointer, which every export has, and the
- *  stacks of the threads, which an export has on request (`launchguard inspect --json --memory`).
+ *  Texts are those of breadcrumbs, messages, standard error, arguments, names and paths. There
+ *  three asterisks stand for each value that the file has under the key, in an annotation or a
+ *  field: for one of eight bytes or more wherever it is, for one of four to seven where it stands
+ *  as a word, and for its first eight bytes or more where the text ends in it. They also stand for
+ *  what follows the key, in small or capital letters, as key=value, key: value or "key":"value".
+ *
+ *  Limits: the call does not encrypt the value in the run file. A shorter value stays, as does a
+ *  copy in another form (capitals, Base64, encrypted), and a value that lg_annotate() has replaced,
+ *  or that only a damaged part of the file has. The memory that a crash record holds is the
+ *  registers and the bytes at the stack pointer, which every export has, and the stacks of the
+ *  threads, which an export has on request (`launchguard inspect --json --memory`).
  *  LG_LEAVE_OUT_STACKS keeps both kinds of stack memory out of the file.
  *
  *  @return as lg_annotate().

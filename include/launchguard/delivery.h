@@ -130,7 +130,10 @@ typedef struct lg_delivery_options {
     /** Bytes of the reports in the spool; 0 = 16777216 (16 MiB), at least 65536. */
     uint64_t keep_bytes;
 
-    /** 1: paths are sent as they are. 0: a home directory in a path is replaced by "~". */
+    /** 1: paths are sent as they are, and so are the user's number, the boot's id and the name of
+     *  the parent. 0: these three are not sent, and "~" stands for a home directory: /root, that of
+     *  the agent's user, a name in /home, /var/home, /run/user, /media, /run/media or /mnt, and one
+     *  in a folder "home" below the last three. */
     uint32_t keep_home;
 
     /** The agent's program. Absolute path; NULL = $LAUNCHGUARD_AGENT (not in a setuid program),

@@ -36,10 +36,11 @@ typedef struct lg_report_options {
     /** 1: include the bytes of the stacks, which are many and hold the program's data. Redacted
      *  values in them are not blanked. */
     uint32_t stack_bytes;
-    /** 1: home directories become "~" in paths and texts; a number above INT64_MAX, which only a
-     *  damaged file has, is left out */
+    /** 1: home directories become "~" in paths and texts, and fields that docs/FIELDS.md marks are
+     *  left out, as is a number above INT64_MAX, which only a damaged file has */
     uint32_t for_sending;
-    uint32_t keep_home;       /**< 1: home directories stay also with for_sending */
+    /** 1: home directories stay also with for_sending, and so do the fields with a double dagger */
+    uint32_t keep_home;
     uint32_t breadcrumbs;     /**< most of them, the newest; 0: all */
     uint32_t frames;          /**< most of them in all stacks; 0: all */
     const char *path;         /**< of the file, for the reader of the report; NULL: "" */
@@ -136,8 +137,8 @@ LG_API lg_status lg_fleet_row_report(const lg_fleet_row *row, lg_report_sink sin
  */
 LG_API lg_status lg_fleet_example_report(const lg_fleet_example *example, lg_report_sink sink, void *user);
 
-/** Write the report of a run file or the contents of a ledger. Redacted values are not in it,
- *  except those in stack memory where `stack_bytes` is 1.
+/** Write the report of a run file or the contents of a ledger. Redacted values are not in it, nor
+ *  in its texts, except those in stack memory where `stack_bytes` is 1.
  *
  *  @param options  borrowed; NULL: all defaults. For a ledger only `path` and `members` count.
  *  @return LG_OK, also where parts of the file are damaged: the report says which; LG_ERR_SYSTEM:

@@ -47,27 +47,44 @@ static bool ends_name(const char *text, size_t size, size_t at, bool is_path)
     return at >= size || (is_path ? text[at] == '/' : !is_name(text[at]));
 }
 
+/* Length of the folder and of a name in it at the start of this text; 0: they are not there. */
+static size_t name_in(const char *folder, const char *text, size_t size, bool is_path)
+{
+    size_t length = strlen(folder);
+    if (size <= length || memcmp(text, folder, length) != 0)
+        return 0;
+    while (length < size && text[length] == '/')
+        length++;
+    const size_t name = length;
+    while (!ends_name(text, size, length, is_path))
+        length++;
+    return length > name ? length : 0;
+}
+
 /* Length of the home directory at the start of this text; 0: there is none. */
 static size_t home_at(const char *text, size_t size, bool is_path)
 {
-    static const char *const folders[] = { "/home/", "/var/home/" };
+    static const char *const folders[] = { "/home/", "/var/home/", "/run/user/" }, *const mounts[] = { "/media/", "/run/media/", "/mnt/" };
     const char *own = own_home();
     size_t length = strlen(own);
     if (length > 1 && size >= length && memcmp(text, own, length) == 0 && ends_name(text, size, length, is_path))
         return length;
     if (size >= 5 && memcmp(text, "/root", 5) == 0 && ends_name(text, size, 5, is_path))
         return 5;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        length = strlen(folders[i]);
-        if (size <= length || memcmp(text, folders[i], length) != 0)
-            continue;
-        while (length < size && text[length] == '/')
-            length++;
-        size_t name = length;
-        while (!ends_name(text, size, length, is_path))
-            length++;
-        if (length > name)
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if ((length = name_in(folders[i], text, size, is_path)))
             return length;
+    for (size_t i = 0; i < sizeof mounts / sizeof mounts[0]; i++) {
+        if (!(length = name_in(mounts[i], text, size, is_path)))
+            continue;
+        /* homes on the disk */
+        for (size_t at = strlen(mounts[i]) - 1; at < size && text[at] == '/';) {
+            const size_t home = name_in("/home/", text + at, size - at, is_path);
+            if (home)
+                return at + home;
+            while (!ends_name(text, size, ++at, is_path)) {}
+        }
+        return length;
     }
     return 0;
 }

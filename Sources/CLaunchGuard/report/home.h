@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* Replace a home directory at the start of a path by "~": "/home/NAME", "/root", "/var/home/NAME",
- * and the home directory of this process's user. The result is in `buffer`, or is `path` itself. */
+/* Replace a home directory at the start of a path by "~". These are "/root", that of this process's
+ * user, a name in /home, /var/home or /run/user, and one in /media, /run/media or /mnt, or in a
+ * folder "home" below these. The result is in `buffer`, or is `path` itself. */
 const char *lg__home_hide_path(const char *path, char *buffer, size_t room);
 
 /* Replace each home directory by "~" where a word of the text begins with one, in place. Returns

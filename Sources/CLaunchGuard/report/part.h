@@ -3,6 +3,7 @@
 #define LG_REPORT_PART_H
 
 #include "report/json.h"
+#include "report/secrets.h"
 
 #define LG__PROBLEMS_MAX 256u
 
@@ -30,10 +31,7 @@ struct lg__report {
     lg_log_info log; /* of the snapshot */
     lg_status log_status;
 
-    /* keys whose values must not leave the machine */
-    char (*redacted)[64];
-    uint32_t redacted_count;
-    bool redacted_known; /* no other key is redacted */
+    struct lg__secrets *secrets; /* NULL: not of a run */
 };
 
 /* Whether the part is there. A part that cannot be read becomes a problem. */

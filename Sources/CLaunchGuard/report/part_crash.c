@@ -190,7 +190,7 @@ const struct lg__names lg__names_source = { "message-source", LG__SENTENCE("Who 
 static void message_text(struct lg__report *report, const void *of)
 {
     const lg_message *message = of;
-    lg__values_text(report, message->text, message->size);
+    (message->source == LG_MESSAGE_STDERR ? lg__values_late_text : lg__values_text)(report, message->text, message->size);
 }
 
 static const struct lg__field message_fields[] = {
@@ -304,8 +304,8 @@ static const struct lg__field crash_fields[] = {
     MAY_BE("messages", surrounding_messages, "[message]", "", "The messages of libc, of the Swift runtime or of a C++ exception."),
     ADDED("message", "string", "The reason for a trap in the words of the Swift compiler, by the symbols, where there is no message."),
     MAY_BE("address", address, "address", "", "The faulting address; left out: there is none."),
-    MAY_BE("addressMapping", surrounding_lg__report_address_mapping, "mapping", "", "The mapping that holds the faulting address."),
-    MAY_BE("addressPlace", surrounding_lg__report_address_place, "string", "", "The place of the faulting address, in words."),
+    MAY_BE_THAT(LEAVES_NEVER, "addressMapping", surrounding_lg__report_address_mapping, "mapping", "", "The mapping that holds the faulting address."),
+    MAY_BE_THAT(LEAVES_NEVER, "addressPlace", surrounding_lg__report_address_place, "string", "", "The place of the faulting address, in words."),
     FIELD(ADDRESS, "programCounter", pc, "", "Value in the crashed thread."),
     FIELD(ADDRESS, "stackPointer", sp, "", "Value in the crashed thread."),
     FIELD(ADDRESS, "framePointer", fp, "", "Value in the crashed thread."),
@@ -316,7 +316,7 @@ static const struct lg__field crash_fields[] = {
     FIELD(ADDRESS_IF, "stackLow", stack_low, "", "Lowest address of the thread's stack."),
     FIELD(ADDRESS_IF, "stackHigh", stack_high, "", "The address after its highest one."),
     MAY_BE("senderProcessID", sender, "integer", "", "The sender of the signal, if it was sent."),
-    MAY_BE("senderUserID", sender_user, "number", "", "The sender's user."),
+    MAY_BE_THAT(LEAVES_ON_WISH, "senderUserID", sender_user, "number", "", "The sender's user."),
     MAY_BE("syscall", syscall_number, "integer", "", "The system call that seccomp refused."),
     FIELD(TIME_IF, "time", wall_ns, "", "When."),
     FIELD(NUMBER, "monotonicNanoseconds", monotonic_ns, "ns", "The same moment."),
@@ -334,17 +334,17 @@ static const struct lg__field crash_fields[] = {
     ADDED("storedStack", "stack", "The handler's walk by unwind tables, where dwarfStack is one that the tool made again."),
     MAY_BE("asyncChains", async_chains, "[async-chain]", "", "Chains of what may be asynchronous callers."),
     FIELD(NUMBER_IF, "asyncChainsOmitted", async_omitted, "", "Chains that found no room in the record."),
-    MAY_BE("possibleFrames", surrounding_lg__report_possible_frames, "[frame]", "",
+    MAY_BE_THAT(LEAVES_NEVER, "possibleFrames", surrounding_lg__report_possible_frames, "[frame]", "",
            "Words of the stack memory that point into code, where no walk came to its end, or frames were assumed: each may be the return "
            "address of a caller, or of a call that is long over."),
     MAY_BE("threads", surrounding_lg__report_threads, "[thread-state]", "", "The other threads, as far as they are in the record."),
     MAY_BE("threadCounts", surrounding_lg__report_thread_counts, "thread-counts", "", "Their number."),
     MAY_BE("cpuNanoseconds", surrounding_lg__report_cpu_time, "number", "ns", "CPU time of the crashed thread since it began."),
-    MAY_BE("stackMemory", lg__report_stack_memory, "crash-memory", "", "Bytes from the stack pointer up."),
-    MAY_BE("codeMemory", lg__report_code_memory, "crash-memory", "", "Bytes around the program counter."),
-    MAY_BE("memory", surrounding_lg__report_stack_stretches, "[crash-memory-chunk]", "",
+    MAY_BE_THAT(LEAVES_NEVER, "stackMemory", lg__report_stack_memory, "crash-memory", "", "Bytes from the stack pointer up."),
+    MAY_BE_THAT(LEAVES_NEVER, "codeMemory", lg__report_code_memory, "crash-memory", "", "Bytes around the program counter."),
+    MAY_BE_THAT(LEAVES_NEVER, "memory", surrounding_lg__report_stack_stretches, "[crash-memory-chunk]", "",
            "Stretches of stack memory, that of the crashed thread first."),
-    MAY_BE("memoryMap", surrounding_lg__report_memory_map, "memory-map", "", "The memory map of the process."),
+    MAY_BE_THAT(LEAVES_NEVER, "memoryMap", surrounding_lg__report_memory_map, "memory-map", "", "The memory map of the process."),
     MAY_BE("resources", surrounding_resources, "{resource}", "", "Figures of the process and of the system by name."),
     MAY_BE("notes", notes, "[crash-note]", "", "Other events while the record was written."),
     FIELD(TRUE_IF, "isBrief", brief, "",

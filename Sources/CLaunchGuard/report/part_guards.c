@@ -48,7 +48,7 @@ static void thread_name(struct lg__report *report, const void *of)
 {
     const struct site *site = of;
     if (site->info.described && site->info.thread_name[0])
-        lg__json_string(&report->json, site->info.thread_name);
+        lg__values_text(report, site->info.thread_name, strlen(site->info.thread_name));
 }
 
 static void text(struct lg__report *report, const void *of)

@@ -281,7 +281,7 @@ static void bytes_beside(struct lg__report *report, uint32_t which, const char *
     lg_status status = lg_reader_bytes(report->reader, which, buffer, &bytes.start, &bytes.size);
     if (!lg__report_has(report, status, part) || !lg__report_wants(report, LG_REPORT_MEMORY) || !bytes.size)
         return;
-    if (report->options->stack_bytes || lg__secrets_blank(report, buffer, bytes.size))
+    if (report->options->stack_bytes || lg__secrets_memory_blank(report->secrets, buffer, bytes.size))
         lg__table_object(report, &lg__shape_bytes, &bytes);
 }
 

@@ -39,7 +39,7 @@ static void alive_after(struct lg__report *report, const void *of)
 static const struct lg__field termination_fields[] = {
     FIELD(SIGNAL, "signal", term_signal, "", "The signal."),
     MAY_BE("senderProcessID", sender, "integer", "", "Its sender; left out: the kernel, or unknown."),
-    MAY_BE("senderUserID", sender_user, "number", "", "The sender's user."),
+    MAY_BE_THAT(LEAVES_ON_WISH, "senderUserID", sender_user, "number", "", "The sender's user."),
     FIELD(NUMBER, "monotonicNanoseconds", term_ns, "ns", "When it came."),
     FIELD(TRUE_IF, "isKept", term_kept, "", "True: the program has a handler of its own for it, and may have lived on."),
     MAY_BE("aliveNanoseconds", alive_after, "number", "ns",
@@ -162,9 +162,9 @@ static const struct lg__field identity_fields[] = {
     FIELD(TEXT_IF, "appVersion", app_version, "", "Its version."),
     FIELD(PATH_IF, "executable", executable, "", "Path of the executable; of a long one \"…\" and its end."),
     FIELD(TEXT_IF, "buildID", build_id, "", "Build id of the executable."),
-    FIELD(TEXT_IF, "bootID", boot_id, "", "The boot of the kernel."),
+    FIELD_THAT(LEAVES_ON_WISH, TEXT_IF, "bootID", boot_id, "", "The boot of the kernel."),
     FIELD(SIGNED, "processID", pid, "", "In the pid namespace of the process."),
-    FIELD(NUMBER, "userID", uid, "", "The effective user."),
+    FIELD_THAT(LEAVES_ON_WISH, NUMBER, "userID", uid, "", "The effective user."),
     FIELD(TIME_IF, "started", wall_ns, "", "When it began; left out: the clock was not known."),
     FIELD(NUMBER, "monotonicNanoseconds", monotonic_ns, "ns", "The same moment."),
     FIELD(BOOL, "isStartComplete", started, "", "Whether lg_start() completed."),
@@ -227,7 +227,7 @@ static void own_modules(struct lg__report *report, const void *of)
     struct lg__json_list list = lg__json_list(&report->json);
     for (size_t length; name < stop && (length = strnlen(name, (size_t)(stop - name))); name += length + 1) {
         lg__json_item(&report->json, &list);
-        lg__json_text(&report->json, name, length);
+        lg__values_text(report, name, length);
     }
     lg__json_list_end(&report->json, &list);
 }
@@ -289,7 +289,7 @@ static const struct lg__field system_fields[] = {
     FIELD(TEXT_IF, "unit", unit, "", "The systemd unit."),
     FIELD(TEXT_IF, "invocationID", invocation, "", "The id of its invocation."),
     FIELD(SIGNED_IF, "parentProcessID", parent_pid, "", "The parent process; left out: it is in another pid namespace."),
-    FIELD(TEXT_IF, "parentName", parent_name, "", "Its name, where there is no unit."),
+    FIELD_THAT(LEAVES_ON_WISH, TEXT_IF, "parentName", parent_name, "", "Its name, where there is no unit."),
     MAY_BE("commandLine", command_line, "[string]", "", "Arguments of the program; left out: it did not ask for them."),
     FIELD(TRUE_IF, "isCommandLineCut", command_line_cut, "", "True: there were more arguments."),
     LAST,

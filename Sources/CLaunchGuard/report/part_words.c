@@ -8,7 +8,15 @@
 #include "report/items.h"
 #include "report/values.h"
 
-/* ---- redacted values ---- */
+void lg__report_read_log(struct lg__report *report)
+{
+    const bool wants = lg__report_wants(report, LG_REPORT_BREADCRUMBS);
+    report->log_status = wants ? lg_reader_log(report->reader, &report->log) : lg_reader_log_check(report->reader);
+    report->secrets = lg__secrets_read(report->reader, wants && report->log_status == LG_OK ? &report->log : NULL);
+    report->json.failed |= !report->secrets;
+}
+
+/* ---- annotations ---- */
 
 static bool annotation_at(struct lg__report *report, uint64_t used, uint32_t place, lg_status *ret_status, lg_annotation *ret)
 {
@@ -23,31 +31,6 @@ static uint64_t used_places(lg_reader *reader)
     uint64_t used;
     return lg_reader_annotations_used(reader, &used) == LG_OK ? used : UINT64_MAX;
 }
-
-void lg__report_read_log(struct lg__report *report)
-{
-    const uint64_t used = used_places(report->reader);
-    lg_annotation annotation;
-    lg_status status;
-    report->log_status = lg__report_wants(report, LG_REPORT_BREADCRUMBS) ? lg_reader_log(report->reader, &report->log)
-                                                                         : lg_reader_log_check(report->reader);
-    report->redacted = calloc(LG_ANNOTATIONS_MAX, sizeof *report->redacted);
-    /* no key is empty: this one is not found exactly where the redacted keys are known */
-    report->redacted_known = report->redacted && lg_reader_redacted(report->reader, "") == LG_ERR_NOT_FOUND;
-    for (uint32_t i = 0; report->redacted && i < LG_ANNOTATIONS_MAX; i++)
-        if (annotation_at(report, used, i, &status, &annotation) && status == LG_OK && annotation.redacted)
-            memcpy(report->redacted[report->redacted_count++], annotation.key, sizeof annotation.key);
-}
-
-bool lg__report_hides(const struct lg__report *report, const char *key)
-{
-    for (uint32_t i = 0; i < report->redacted_count; i++)
-        if (strcmp(report->redacted[i], key) == 0)
-            return true;
-    return !report->redacted_known;
-}
-
-/* ---- annotations ---- */
 
 #define OF lg_annotation
 
@@ -135,13 +118,13 @@ struct breadcrumb {
 static void field_key(struct lg__report *report, const void *of)
 {
     const lg_log_field *field = of;
-    lg__json_text(&report->json, field->key, field->key_size);
+    lg__values_text(report, field->key, field->key_size);
 }
 
 static void field_value(struct lg__report *report, const void *of)
 {
     const lg_log_field *field = of;
-    if (!lg__report_hides(report, field->key))
+    if (!lg__secrets_hides(report->secrets, field->key))
         lg__values_text(report, field->value, field->value_size);
 }
 
@@ -303,7 +286,7 @@ struct last_words {
 static void last_text(struct lg__report *report, const void *of)
 {
     const struct last_words *words = of;
-    lg__values_text(report, (const char *)words->bytes, words->size);
+    lg__values_late_text(report, (const char *)words->bytes, words->size);
 }
 
 static void last_omitted(struct lg__report *report, const void *of)

@@ -94,11 +94,8 @@ void lg__report_possible_frames(struct lg__report *report, const void *crash);
 
 /* ---- part_words.c ---- */
 
-/* Take the snapshot of the log, and then ask which keys are redacted: a key of a living program may
- * be redacted, and used, in between. */
+/* Take the snapshot of the log, and then ask what is redacted. */
 void lg__report_read_log(struct lg__report *report);
-/* Whether the value of a key must not leave the machine. */
-bool lg__report_hides(const struct lg__report *report, const char *key);
 void lg__report_annotations(struct lg__report *report, const void *of);
 void lg__report_breadcrumbs(struct lg__report *report, const void *of);
 void lg__report_heartbeats(struct lg__report *report, const void *of);

@@ -35,13 +35,20 @@ static void write_text(struct lg__report *report, const struct lg__field *field,
     if (field->form == LG__FORM_PATH_IF)
         lg__values_path(report, text);
     else
-        lg__json_text(&report->json, text, strnlen(text, field->size));
+        lg__values_text(report, text, strnlen(text, field->size));
+}
+
+static bool stays(const struct lg__report *report, const struct lg__field *field)
+{
+    return report->options->for_sending && field->leaves != LG__LEAVES && (field->leaves == LG__LEAVES_NEVER || !report->options->keep_home);
 }
 
 static void write(struct lg__report *report, const struct lg__field *field, const void *of)
 {
     struct lg__json *json = &report->json;
     const void *member = (const char *)of + field->at;
+    if (stays(report, field))
+        return;
     json->key = field->name;
     switch (field->form) {
     case LG__FORM_STRING:

@@ -35,6 +35,13 @@ enum lg__form {
     LG__FORM_ADDED,
 };
 
+/* Whether a field is in a report that leaves the machine (lg_report_options.for_sending). */
+enum lg__leaves {
+    LG__LEAVES,
+    LG__LEAVES_ON_WISH, /* says who the user is: with keep_home */
+    LG__LEAVES_NEVER,
+};
+
 /* The library leaves out data that only the schema and the page of fields need. */
 #ifdef LG_REPORT_TABLE
 #define LG__DOCUMENTED(...) __VA_ARGS__
@@ -59,6 +66,7 @@ struct lg__names {
 struct lg__field {
     const char *name;
     enum lg__form form;
+    enum lg__leaves leaves;
     unsigned short at, size; /* of the member */
     const struct lg__names *names;
     void (*value)(struct lg__report *report, const void *of);
@@ -78,8 +86,9 @@ struct lg__shape {
 
 /* A row of the table. `OF` is the structure whose members the rows have. */
 #define LG__MEMBER(member) .at = offsetof(OF, member), .size = sizeof(((OF *)NULL)->member)
-#define FIELD(form_, name_, member, unit_, sentence_) \
-    { .name = name_, .form = LG__FORM_##form_, LG__MEMBER(member), LG__DOCUMENT(NULL, unit_, sentence_) }
+#define FIELD_THAT(leaves_, form_, name_, member, unit_, sentence_) \
+    { .name = name_, .form = LG__FORM_##form_, .leaves = LG__##leaves_, LG__MEMBER(member), LG__DOCUMENT(NULL, unit_, sentence_) }
+#define FIELD(...) FIELD_THAT(LEAVES, __VA_ARGS__)
 #define STRING(name_, member, type_, sentence_) \
     { .name = name_, .form = LG__FORM_STRING, LG__MEMBER(member), LG__DOCUMENT(type_, "", sentence_) }
 #define STRING_IF(name_, member, type_, sentence_) \
@@ -90,8 +99,9 @@ struct lg__shape {
     { .name = name_, .form = LG__FORM_NAME_IF, LG__MEMBER(member), .names = names_, LG__DOCUMENT(NULL, "", sentence_) }
 #define VALUE(name_, value_, type_, unit_, sentence_) \
     { .name = name_, .form = LG__FORM_VALUE, .value = value_, LG__DOCUMENT(type_, unit_, sentence_) }
-#define MAY_BE(name_, value_, type_, unit_, sentence_) \
-    { .name = name_, .form = LG__FORM_MAY_BE, .value = value_, LG__DOCUMENT(type_, unit_, sentence_) }
+#define MAY_BE_THAT(leaves_, name_, value_, type_, unit_, sentence_) \
+    { .name = name_, .form = LG__FORM_MAY_BE, .leaves = LG__##leaves_, .value = value_, LG__DOCUMENT(type_, unit_, sentence_) }
+#define MAY_BE(...) MAY_BE_THAT(LEAVES, __VA_ARGS__)
 /* A reader of the JSON adds it: it is never written here. */
 #define ADDED(name_, type_, sentence_) \
     { .name = name_, .form = LG__FORM_ADDED, LG__DOCUMENT(type_, "", sentence_) }

@@ -46,22 +46,39 @@ static bool hides_home(const struct lg__report *report)
     return report->options->for_sending && !report->options->keep_home;
 }
 
+static void write_text(struct lg__report *report, const char *bytes, size_t size, bool begins_late)
+{
+    if (!(report->secrets && report->secrets->key_count) && !hides_home(report)) {
+        lg__json_text(&report->json, bytes, size);
+        return;
+    }
+    char *copy = malloc(size + 1);
+    report->json.failed |= !copy;
+    if (!copy)
+        return;
+    memcpy(copy, bytes, size);
+    size = report->secrets ? lg__secrets_text_hide(report->secrets, copy, size, begins_late) : size;
+    lg__json_text(&report->json, copy, hides_home(report) ? lg__home_hide(copy, size) : size);
+    free(copy);
+}
+
 void lg__values_text(struct lg__report *report, const char *bytes, size_t size)
 {
-    char *copy = hides_home(report) ? malloc(size + 1) : NULL;
-    if (copy) {
-        memcpy(copy, bytes, size);
-        size = lg__home_hide(copy, size);
-    }
-    if (copy || !hides_home(report))
-        lg__json_text(&report->json, copy ? copy : bytes, size);
-    free(copy);
+    write_text(report, bytes, size, false);
+}
+
+void lg__values_late_text(struct lg__report *report, const char *bytes, size_t size)
+{
+    write_text(report, bytes, size, true);
 }
 
 void lg__values_path(struct lg__report *report, const char *path)
 {
-    char buffer[PATH_MAX];
-    lg__json_string(&report->json, hides_home(report) ? lg__home_hide_path(path, buffer, sizeof buffer) : path);
+    char copy[PATH_MAX], buffer[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", path);
+    if (report->secrets)
+        copy[lg__secrets_text_hide(report->secrets, copy, strlen(copy), false)] = 0;
+    lg__json_string(&report->json, hides_home(report) ? lg__home_hide_path(copy, buffer, sizeof buffer) : copy);
 }
 
 void lg__values_name(struct lg__report *report, const struct lg__names *names, uint64_t number)

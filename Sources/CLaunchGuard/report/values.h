@@ -23,8 +23,11 @@ bool lg__values_time_text(uint64_t wall_ns, char ret_text[LG__TIME_BYTES]);
 void lg__values_time(struct lg__report *report, uint64_t wall_ns);
 /* The time of a moment on the run's monotonic clock; nothing where it is not known. */
 void lg__values_moment(struct lg__report *report, uint64_t monotonic_ns);
-/* A text, and a path, where a home directory may become "~". */
+/* Every text of the program and of its system, and every path, goes through these: redacted values
+ * in it are hidden, and home directories may become "~". */
 void lg__values_text(struct lg__report *report, const char *bytes, size_t size);
+/* The same of a text that has lost its beginning. */
+void lg__values_late_text(struct lg__report *report, const char *bytes, size_t size);
 void lg__values_path(struct lg__report *report, const char *path);
 void lg__values_name(struct lg__report *report, const struct lg__names *names, uint64_t number);
 

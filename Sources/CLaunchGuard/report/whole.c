@@ -29,7 +29,8 @@ static const struct lg__field run_fields[] = {
     MAY_BE("guards", lg__report_guards, "guard-record", "", "What guards found; left out: the program did not start them."),
     MAY_BE("lastWords", lg__report_last_words, "message", "",
            "The reason that the program gave on standard error before it ended by its own will; left out: it is not known, or a crash has a message."),
-    MAY_BE("standardError", lg__report_standard_error, "standard-error", "", "The last bytes of standard error, where the program kept them."),
+    MAY_BE_THAT(LEAVES_NEVER, "standardError", lg__report_standard_error, "standard-error", "",
+                "The last bytes of standard error, where the program kept them."),
     MAY_BE("breadcrumbs", lg__report_breadcrumbs, "breadcrumbs", "", "The ring log."),
     VALUE("problems", lg__report_problems, "[problem]", "", "Parts that could not be read."),
     ADDED("delivery", "[delivery-entry]", "The reports of the run in the spool."),
@@ -97,7 +98,7 @@ lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, 
         lg__json_flush(&report->json);
         failed = report->json.failed;
         free(report->modules);
-        free(report->redacted);
+        lg__secrets_free(report->secrets);
     }
     free(problems);
     free(report);

@@ -1,8 +1,8 @@
 internal import CLaunchGuard
 
 extension Reader {
-    /// A new snapshot of the ring log, without what is redacted; `run` gives the entries their
-    /// times.
+    /// A new snapshot of the ring log, without fields that are redacted; texts are as the program
+    /// wrote them. `run` gives the entries their times.
     public func breadcrumbs(of run: RunReport) throws(ReportError) -> Breadcrumbs {
         var entries: [Breadcrumb] = []
         var result = try breadcrumbs(of: run) { entries.append($0) }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cpp_type.h"
 #include "report/json_words.h"
 #include "report/parts.h"
 #include "report/values.h"
@@ -108,11 +109,11 @@ static void find_modules(lg_reader *reader, struct frames *frames)
     }
 }
 
-static json_t *frame_json(const struct frame *frame)
+static json_t *frame_json(const struct frame *frame, const struct privacy *privacy)
 {
     json_t *object = json_object();
     if (frame->found) {
-        put(object, "module", words_string(frame->module));
+        put(object, "module", words_private(privacy, frame->module));
         put(object, "buildID", words_string(frame->build_id));
         put(object, "offset", words_short_address(frame->lookup - frame->bias));
         if (frame->start != frame->bias)
@@ -122,12 +123,12 @@ static json_t *frame_json(const struct frame *frame)
     return object;
 }
 
-static void put_frames(json_t *report, lg_reader *reader, struct frames *frames)
+static void put_frames(json_t *report, lg_reader *reader, struct frames *frames, const struct privacy *privacy)
 {
     find_modules(reader, frames);
     json_t *list = json_array();
     for (uint32_t i = 0; i < frames->count; i++)
-        json_array_append_new(list, frame_json(&frames->list[i]));
+        json_array_append_new(list, frame_json(&frames->list[i], privacy));
     if (frames->count) {
         put(report, "frames", list);
         put(report, "frameCount", words_number(frames->total));
@@ -138,49 +139,61 @@ static void put_frames(json_t *report, lg_reader *reader, struct frames *frames)
 
 /* ---- parts ---- */
 
-/* The first line, without home directories. */
-static json_t *line(const char *bytes, size_t size, bool keep_home)
+/* The first line. All of the text is looked at, before a cut hides what it is a part of. */
+static json_t *line(const struct privacy *privacy, const char *bytes, size_t size, bool begins_late)
 {
-    char text[MESSAGE_BYTES];
-    while (size && (*bytes == '\n' || *bytes == '\r'))
-        bytes++, size--;
-    const char *end = memchr(bytes, '\n', size);
-    size = end ? (size_t)(end - bytes) : size;
-    size = size < sizeof text ? size : sizeof text;
-    memcpy(text, bytes, size);
-    return size ? words_private(text, size, keep_home) : NULL;
+    char *copy = malloc(size + 1), *text = copy;
+    if (!copy)
+        return NULL;
+    memcpy(copy, bytes, size);
+    size = words_hide(privacy, copy, size, begins_late);
+    while (size && (*text == '\n' || *text == '\r'))
+        text++, size--;
+    const char *end = memchr(text, '\n', size);
+    size = end ? (size_t)(end - text) : size;
+    json_t *first = size ? words_text(text, size < MESSAGE_BYTES ? size : MESSAGE_BYTES) : NULL;
+    free(copy);
+    return first;
 }
 
-static void put_messages(json_t *report, lg_reader *reader, bool keep_home)
+/* The type of an exception, as the source has it where that is known. */
+static json_t *type(const struct privacy *privacy, const lg_message *message)
+{
+    char name[MESSAGE_BYTES];
+    return cpp_type_name(message->text, name, sizeof name) ? words_private(privacy, name) : line(privacy, message->text, message->size, false);
+}
+
+static void put_messages(json_t *report, lg_reader *reader, const struct privacy *privacy)
 {
     lg_message *message = malloc(sizeof *message);
     for (uint32_t i = 0; message && i < 64 && lg_reader_message(reader, i, message) == LG_OK; i++) {
-        const char *key = message->source == LG_MESSAGE_CPP_TYPE ? "exception" : "message";
+        const bool is_type = message->source == LG_MESSAGE_CPP_TYPE;
+        const char *key = is_type ? "exception" : "message";
         /* what() says more than the C++ runtime's text around it */
         if (message->source == LG_MESSAGE_CPP_WHAT || !json_object_get(report, key))
-            put(report, key, line(message->text, message->size, keep_home));
+            put(report, key, is_type ? type(privacy, message) : line(privacy, message->text, message->size, false));
     }
     free(message);
 }
 
 /* What the program said on standard error, where nothing else says why it ended. */
-static void put_last_words(json_t *report, lg_reader *reader, bool keep_home)
+static void put_last_words(json_t *report, lg_reader *reader, const struct privacy *privacy)
 {
     lg_message *message = malloc(sizeof *message);
     if (message && !json_object_get(report, "message") && lg_reader_last_words(reader, message) == LG_OK)
-        put(report, "message", line(message->text, message->size, keep_home));
+        put(report, "message", line(privacy, message->text, message->size, true));
     free(message);
 }
 
-static void put_thread(json_t *report, int32_t tid, const char *name)
+static void put_thread(json_t *report, int32_t tid, const char *name, const struct privacy *privacy)
 {
     json_t *thread = json_object();
     put(thread, "id", json_integer(tid));
-    put(thread, "name", words_string(name));
+    put(thread, "name", words_private(privacy, name));
     put(report, "thread", thread);
 }
 
-static void put_what(json_t *report, lg_reader *reader, const struct facts *facts)
+static void put_what(json_t *report, lg_reader *reader, const struct facts *facts, const struct privacy *privacy)
 {
     const lg_verdict *verdict = &facts->verdict;
     char buffer[LG__SIGNAL_NAME_BYTES];
@@ -197,45 +210,46 @@ static void put_what(json_t *report, lg_reader *reader, const struct facts *fact
     if (verdict->end == LG_END_EXIT)
         put(report, "exitCode", json_integer(verdict->code));
     if (facts->reason)
-        put(report, "reason", line(facts->reason, strlen(facts->reason), facts->keep_home));
+        put(report, "reason", line(privacy, facts->reason, strlen(facts->reason), false));
     bool is_of_record = verdict->end == LG_END_CRASH || verdict->end == LG_END_DEBUGGER || verdict->evidence == LG_EVIDENCE_DUMP_RECORD;
     if (is_of_record && verdict->end != LG_END_RUNNING && lg_reader_crash(reader, &crash) == LG_OK && !crash.handled) {
         put(report, "signalCode", json_integer(crash.code));
         const char *code = lg__values_code_name(crash.signal, crash.code);
         put(report, "signalCodeName", code ? json_string(code) : NULL);
         put(report, "kind", json_string(lg_crash_kind_name(crash.kind)));
+        put(report, "what", words_string(lg__values_what(crash.kind)));
         put(report, "faultAddress", crash.has_address ? words_short_address(crash.address) : NULL);
-        put_thread(report, crash.tid, crash.thread_name);
-        put_messages(report, reader, facts->keep_home);
+        put_thread(report, crash.tid, crash.thread_name, privacy);
+        put_messages(report, reader, privacy);
         if (frames)
             crashed_frames(reader, &crash, frames);
     } else if ((verdict->end == LG_END_HANG || verdict->end == LG_END_RUNNING) &&
                lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot) == LG_OK && !snapshot.resolved_ns) {
-        put_thread(report, snapshot.tid, snapshot.name);
+        put_thread(report, snapshot.tid, snapshot.name, privacy);
         if (frames)
             hung_frames(reader, frames);
     }
-    put_last_words(report, reader, facts->keep_home);
+    put_last_words(report, reader, privacy);
     if (frames)
-        put_frames(report, reader, frames);
+        put_frames(report, reader, frames, privacy);
     free(frames);
 }
 
-static void put_run(json_t *report, lg_reader *reader, const struct facts *facts)
+static void put_run(json_t *report, lg_reader *reader, const struct facts *facts, const struct privacy *privacy)
 {
     lg_run_info run;
     lg_guards_info guards;
     lg_system_info info = LG_SYSTEM_INFO_INIT;
     put(report, "launching", json_boolean(facts->launching));
     if (facts->launching) {
-        put(report, "context", words_string(facts->context));
-        put(report, "task", words_string(facts->task));
+        put(report, "context", words_private(privacy, facts->context));
+        put(report, "task", words_private(privacy, facts->task));
         put(report, "streak", json_integer(facts->streak));
     }
     if (lg_reader_run(reader, &run) == LG_OK) {
-        put(report, "appID", words_string(run.app_id));
-        put(report, "appVersion", words_string(run.app_version));
-        put(report, "buildID", words_string(run.build_id));
+        put(report, "appID", words_private(privacy, run.app_id));
+        put(report, "appVersion", words_private(privacy, run.app_version));
+        put(report, "buildID", words_private(privacy, run.build_id));
         put(report, "ordinal", words_number(run.ordinal));
         put(report, "started", words_time(run.wall_ns));
     }
@@ -246,12 +260,12 @@ static void put_run(json_t *report, lg_reader *reader, const struct facts *facts
     if (lg_reader_system(reader, &info) != LG_OK)
         return;
     json_t *system = json_object();
-    put(system, "distribution", words_string(info.os_id));
-    put(system, "distributionVersion", words_string(info.os_version));
-    put(system, "kernel", words_string(info.kernel));
-    put(system, "hardware", words_string(info.hardware));
-    put(system, "model", words_string(info.model));
-    put(system, "machineID", words_string(info.machine));
+    put(system, "distribution", words_private(privacy, info.os_id));
+    put(system, "distributionVersion", words_private(privacy, info.os_version));
+    put(system, "kernel", words_private(privacy, info.kernel));
+    put(system, "hardware", words_private(privacy, info.hardware));
+    put(system, "model", words_private(privacy, info.model));
+    put(system, "machineID", words_private(privacy, info.machine));
     put(report, "system", system);
 }
 
@@ -283,13 +297,17 @@ static bool halve(json_t *text)
 
 char *compose_brief(lg_reader *reader, const struct facts *facts, size_t *ret_bytes)
 {
+    const struct privacy privacy = { lg__secrets_read(reader, NULL), facts->keep_home };
+    if (!privacy.secrets)
+        return NULL;
     json_t *report = json_object();
     put(report, "schema", json_string("launchguard-report/1"));
     put(report, "uuid", json_string(facts->uuid));
     put(report, "runUUID", json_string(facts->run_uuid));
     put(report, "fingerprint", json_string(facts->fingerprint));
-    put_what(report, reader, facts);
-    put_run(report, reader, facts);
+    put_what(report, reader, facts, &privacy);
+    put_run(report, reader, facts, &privacy);
+    lg__secrets_free(privacy.secrets);
     char *text = NULL;
     for (;;) {
         json_t *frames = json_object_get(report, "frames");

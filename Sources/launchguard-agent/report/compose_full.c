@@ -1,6 +1,5 @@
 /* The full part: the output of `launchguard inspect --json --no-symbols`, with these differences.
- * - Left out: the memory map and the fields derived from it, memory around the crash, standard
- *   error.
+ * - Left out: what does not leave, by the table of fields.
  * - `path` is empty, and `report` holds the brief part's fields about the report itself, with the
  *   fingerprint.
  * - Home directories are "~". Only the newest 200 breadcrumbs are there.
@@ -17,18 +16,22 @@
 #define FRAMES_MAX 20000u /* a damaged file names no more */
 
 /* The member "report", without the braces around it; NULL without memory. */
-static char *report_member(const struct facts *facts)
+static char *report_member(lg_reader *reader, const struct facts *facts)
 {
+    const struct privacy privacy = { lg__secrets_read(reader, NULL), facts->keep_home };
+    if (!privacy.secrets)
+        return NULL;
     json_t *whole = json_object(), *object = json_object();
     put(object, "uuid", json_string(facts->uuid));
     put(object, "fingerprint", json_string(facts->fingerprint));
     put(object, "made", words_time(facts->made_ns));
     put(object, "launching", json_boolean(facts->launching));
-    put(object, "context", words_string(facts->context));
-    put(object, "task", words_string(facts->task));
+    put(object, "context", words_private(&privacy, facts->context));
+    put(object, "task", words_private(&privacy, facts->task));
     put(object, "streak", words_nonzero(facts->streak));
-    put(object, "reason", facts->reason ? words_private(facts->reason, strlen(facts->reason), facts->keep_home) : NULL);
+    put(object, "reason", facts->reason ? words_private(&privacy, facts->reason) : NULL);
     put(whole, "report", object);
+    lg__secrets_free(privacy.secrets);
     char *text = json_dumps(whole, JSON_COMPACT);
     json_decref(whole);
     if (!text)
@@ -75,10 +78,10 @@ static bool shrink(lg_report_options *options)
 
 char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes)
 {
-    char *member = report_member(facts);
+    char *member = report_member(reader, facts);
     struct text text = { .bytes = malloc(LG__REPORT_FULL_MAX + 1) };
     lg_report_options options = LG_REPORT_OPTIONS_INIT;
-    options.left_out = LG_REPORT_STANDARD_ERROR | LG_REPORT_MEMORY | LG_REPORT_FINGERPRINT;
+    options.left_out = LG_REPORT_FINGERPRINT;
     options.for_sending = 1;
     options.keep_home = facts->keep_home;
     options.breadcrumbs = BREADCRUMBS_MAX;

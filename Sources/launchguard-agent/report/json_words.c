@@ -40,20 +40,24 @@ json_t *words_text(const char *bytes, size_t size)
     return result;
 }
 
-json_t *words_private(const char *bytes, size_t size, bool keep_home)
-{
-    char *copy = malloc(size + 1);
-    if (!copy)
-        return NULL;
-    memcpy(copy, bytes, size);
-    json_t *text = words_text(copy, keep_home ? size : lg__home_hide(copy, size));
-    free(copy);
-    return text;
-}
-
 json_t *words_string(const char *string)
 {
     return string[0] ? words_text(string, strlen(string)) : NULL;
+}
+
+size_t words_hide(const struct privacy *privacy, char *text, size_t size, bool begins_late)
+{
+    size = lg__secrets_text_hide(privacy->secrets, text, size, begins_late);
+    return privacy->keep_home ? size : lg__home_hide(text, size);
+}
+
+json_t *words_private(const struct privacy *privacy, const char *string)
+{
+    char *copy = strdup(string);
+    const size_t size = copy ? words_hide(privacy, copy, strlen(copy), false) : 0;
+    json_t *text = size ? words_text(copy, size) : NULL;
+    free(copy);
+    return text;
 }
 
 json_t *words_number(uint64_t number)

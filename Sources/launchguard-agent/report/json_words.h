@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/secrets.h"
+
 /* Add a member. NULL: the object is left as it is. */
 void put(json_t *object, const char *key, json_t *value);
 /* The same of a list, which is freed where it is empty. */
@@ -15,10 +17,19 @@ void put_list(json_t *object, const char *key, json_t *list);
 
 /* Bytes as text; those that are not UTF-8 become U+FFFD. */
 json_t *words_text(const char *bytes, size_t size);
-/* The same without home directories, unless they may stay. */
-json_t *words_private(const char *bytes, size_t size, bool keep_home);
 /* words_text() of a string; NULL for "". */
 json_t *words_string(const char *string);
+
+/* What of a text must not leave the machine. */
+struct privacy {
+    struct lg__secrets *secrets;
+    bool keep_home;
+};
+
+/* Hide it in place. `begins_late`: as for lg__secrets_text_hide(). Returns the new size. */
+size_t words_hide(const struct privacy *privacy, char *text, size_t size, bool begins_late);
+/* words_string() without it. */
+json_t *words_private(const struct privacy *privacy, const char *string);
 /* NULL above INT64_MAX, which JSON texts of the agent cannot hold. */
 json_t *words_number(uint64_t number);
 /* The same; NULL for 0. */

@@ -156,7 +156,7 @@ static bool begin(struct attempts *attempts, struct mail *mail, const char *byte
     struct letter letter = { .brief = bytes, .full = bytes + mail->header.brief_bytes, .via = attempts->via };
     struct credentials credentials = { .headers = NULL };
     struct request request = { .headers = NULL };
-    attempts->part = mail->header.flags & LG__REPORT_BRIEF_SENT ? PART_FULL : PART_BRIEF;
+    attempts->part = target_part(attempts->config->target, mail->header.flags);
     letter.header = mail->header;
     letter.header.attempts++;
     bool ready = credentials_read(attempts->config->credential_file, &credentials, mail->header.error) &&
@@ -178,7 +178,8 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
 {
     /* A report that cannot be moved, on a read-only disk, is not due again at once. */
     mail->header.next = moment_after(now_of(attempts), HOUR_NS);
-    if (!target_takes(attempts->config->target, PART_FULL) || attempts->config->brief)
+    /* an agent of another version, or another target, may have begun */
+    if (attempts->config->brief || (target_is_whole(attempts->config->target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
         is_sent(attempts, mail);
@@ -222,12 +223,12 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
         return;
     }
     snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
-    const bool is_full = attempts->part == PART_FULL;
+    const bool is_full = attempts->part != PART_BRIEF;
     const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, answer, is_full, now_of(attempts), random_number());
     store_server(attempts);
     switch (fate) {
     case FATE_TAKEN:
-        take(attempts, mail, is_full ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT);
+        take(attempts, mail, target_flags(attempts->part));
         break;
     case FATE_SMALL:
         agent_log("report %s: without its second part: %s", mail->name, why);

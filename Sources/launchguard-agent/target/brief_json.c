@@ -46,7 +46,7 @@ const char *brief_type(const json_t *report)
 
 const char *brief_value(const json_t *report)
 {
-    static const char *const keys[] = { "reason", "message", "kind", "evidence", NULL };
+    static const char *const keys[] = { "reason", "message", "what", "kind", "evidence", NULL };
     return first_of(report, keys);
 }
 

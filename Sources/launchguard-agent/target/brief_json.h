@@ -19,7 +19,7 @@ void brief_copy(json_t *to, const char *key, const json_t *from, const char *nam
 
 /* Name of the end: the exception's type, the signal, or the kind of end. */
 const char *brief_type(const json_t *report);
-/* Description of the end: the message, the kind of crash, the reason or the evidence. */
+/* Description of the end: the reason, the message, the fault in words, its kind or the evidence. */
 const char *brief_value(const json_t *report);
 
 /* Whether the run failed, and did not end as somebody wished. */

@@ -11,7 +11,7 @@
 
 #define AGENT_NAME "launchguard-agent/" LG_VERSION_STRING
 
-/* PART_WHOLE: both in one, for a file; no target sends it. */
+/* PART_WHOLE: both in one. */
 enum part { PART_BRIEF, PART_FULL, PART_WHOLE };
 
 /* A report as it is sent. */
@@ -19,7 +19,7 @@ struct letter {
     struct lg__report_header header;
     const char *brief; /* header.brief_bytes; whole JSON */
     const char *full;  /* header.full_bytes */
-    const char *via;   /* "agent", "wait" or "tool" */
+    const char *via;   /* "agent", "wait" or "tool"; NULL: it becomes a file */
 };
 
 struct request {

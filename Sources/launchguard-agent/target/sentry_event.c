@@ -122,13 +122,12 @@ bool sentry_event_is_blank(const char *text)
     return !text[0];
 }
 
-/* The server refuses a release or a tag that is too long, is blank, or has such a character. */
-static void put_plain(json_t *object, const char *key, const char *text, const char *forbidden)
+void sentry_event_put(json_t *object, const char *key, const char *text, const char *forbidden, size_t most)
 {
     char plain[SENTRY_TEXT_MAX + 1];
-    size_t size = strnlen(text, sizeof plain);
-    if (size > SENTRY_TEXT_MAX) /* whole characters */
-        for (size = SENTRY_TEXT_MAX; size > 0 && (text[size] & 0xC0) == 0x80; size--) {}
+    size_t size = strnlen(text, most + 1);
+    if (size > most) /* whole characters */
+        for (size = most; size > 0 && (text[size] & 0xC0) == 0x80; size--) {}
     for (size_t i = 0; i < size; i++)
         plain[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7F || strchr(forbidden, text[i]) ? '_' : text[i];
     put(object, key, sentry_event_is_blank(text) ? NULL : words_text(plain, size));
@@ -140,10 +139,11 @@ static json_t *tags(const json_t *report)
     json_t *object = json_object();
     char streak[24];
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        put_plain(object, texts[i], brief_text(report, texts[i]), "");
+        sentry_event_put(object, texts[i], brief_text(report, texts[i]), "", SENTRY_TEXT_MAX);
     json_int_t count = json_integer_value(json_object_get(report, "streak"));
     snprintf(streak, sizeof streak, "%" JSON_INTEGER_FORMAT, count);
     brief_put(object, "streak", count ? streak : "");
+    brief_put(object, "launchguard.fingerprint", brief_text(report, "fingerprint"));
     put(object, "launching", json_string(json_is_true(json_object_get(report, "launching")) ? "yes" : "no"));
     return object;
 }
@@ -173,7 +173,7 @@ static json_t *contexts(const json_t *report, uint64_t more)
 
 json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more)
 {
-    json_t *event = json_object(), *exception = json_object(), *images = json_array(), *list = json_array();
+    json_t *event = json_object(), *exception = json_object(), *images = json_array();
     const json_t *thread = json_object_get(report, "thread"), *system = json_object_get(report, "system");
     char release[512];
     put(event, "event_id", json_string(event_id));
@@ -198,11 +198,10 @@ json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more)
     json_t *debug_meta = json_object();
     put(debug_meta, "images", images);
     put(event, "debug_meta", debug_meta);
-    json_array_append_new(list, json_string(brief_text(report, "fingerprint")));
-    put(event, "fingerprint", list);
     if (brief_text(report, "appVersion")[0]) {
         snprintf(release, sizeof release, "%s@%s", brief_text(report, "appID"), brief_text(report, "appVersion"));
-        put_plain(event, "release", release, "/\\");
+        sentry_event_put(event, "release", release, "/\\", SENTRY_TEXT_MAX);
+        brief_put(event, "dist", json_object_get(event, "release") ? brief_text(report, "buildID") : "");
     }
     put(event, "tags", tags(report));
     put(event, "contexts", contexts(report, more));

@@ -12,6 +12,10 @@
 /* Whether there is nothing but blanks: the server refuses such a tag. */
 bool sentry_event_is_blank(const char *text);
 
+/* Add a text in the form that the server takes: it refuses a release, an environment or a tag that
+ * is longer than `most`, at most SENTRY_TEXT_MAX, is blank, or has one of such characters. */
+void sentry_event_put(json_t *object, const char *key, const char *text, const char *forbidden, size_t most);
+
 /* `event_id`: 32 hexadecimal digits. `more`: further runs for which the report stands. */
 json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more);
 

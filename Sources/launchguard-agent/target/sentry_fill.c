@@ -1,6 +1,7 @@
 #include "target/sentry_fill.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "report/json_words.h"
 #include "target/brief_json.h"
@@ -8,6 +9,7 @@
 #include "target/sentry_event.h"
 
 #define TAG_KEY_BYTES 32u
+#define ENVIRONMENT_BYTES 64u
 
 /* ---- stacks ---- */
 
@@ -121,6 +123,8 @@ static void add_annotations(json_t *event, const json_t *full)
         json_object_set(context, strcmp(key, "type") == 0 ? "annotation.type" : key, value);
         if (is_tag(key, value) && !json_object_get(tags, key))
             json_object_set(tags, key, value);
+        if (strcmp(key, "environment") == 0 && strcasecmp(json_string_value(value), "none") != 0)
+            sentry_event_put(event, key, json_string_value(value), "/\\", ENVIRONMENT_BYTES);
     }
     if (json_object_size(context)) {
         put(context, "type", json_string("annotations"));

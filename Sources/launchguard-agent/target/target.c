@@ -2,13 +2,26 @@
 
 #include <inttypes.h>
 
-bool target_takes(lg_delivery_target target, enum part part)
+bool target_is_whole(lg_delivery_target target)
 {
-    return part == PART_BRIEF || target != LG_TARGET_OTLP;
+    return target != LG_TARGET_HTTP;
+}
+
+enum part target_part(lg_delivery_target target, uint32_t flags)
+{
+    if (target_is_whole(target))
+        return flags & LG__REPORT_FULL_SENT ? PART_BRIEF : PART_WHOLE;
+    return flags & LG__REPORT_BRIEF_SENT ? PART_FULL : PART_BRIEF;
+}
+
+uint32_t target_flags(enum part part)
+{
+    return (part == PART_FULL ? 0 : LG__REPORT_BRIEF_SENT) | (part == PART_BRIEF ? 0 : LG__REPORT_FULL_SENT);
 }
 
 struct curl_slist *target_headers(const struct letter *letter, enum part part)
 {
+    static const char *const names[] = { [PART_BRIEF] = "brief", [PART_FULL] = "full", [PART_WHOLE] = "whole" };
     struct curl_slist *list = NULL;
     char uuid[37], fingerprint[33];
     const char *suffix = part == PART_FULL ? "/full" : "";
@@ -16,7 +29,7 @@ struct curl_slist *target_headers(const struct letter *letter, enum part part)
     request_hex(letter->header.fingerprint, 16, fingerprint);
     bool whole = request_add_header(&list, "Idempotency-Key: %s%s", uuid, suffix) &&
                  request_add_header(&list, "X-Request-Id: %s%s", uuid, suffix) &&
-                 request_add_header(&list, "X-LaunchGuard-Part: %s", part == PART_FULL ? "full" : "brief") &&
+                 request_add_header(&list, "X-LaunchGuard-Part: %s", names[part]) &&
                  request_add_header(&list, "X-LaunchGuard-Via: %s", letter->via) &&
                  request_add_header(&list, "X-LaunchGuard-Attempt: %" PRIu32, letter->header.attempts) &&
                  request_add_header(&list, "X-LaunchGuard-Ordinal: %" PRIu64, letter->header.ordinal) &&
@@ -35,8 +48,6 @@ bool target_request(const struct lg__delivery_config *config, const struct crede
     *ret_request = (struct request){ .headers = NULL };
     if (!endpoint[0])
         return request_refuse(ret_why, "no endpoint is configured: set lg_delivery_options.endpoint, or name it in the credential file");
-    if (!target_takes(config->target, part))
-        return request_refuse(ret_why, "this kind of server has no place for the second part");
     ret_request->headers = target_headers(letter, part);
     if (!ret_request->headers)
         return request_refuse(ret_why, "no memory");

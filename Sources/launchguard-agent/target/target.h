@@ -16,8 +16,13 @@ struct credentials {
 bool target_request(const struct lg__delivery_config *config, const struct credentials *credentials, const struct letter *letter, enum part part,
                     struct request *ret_request, char ret_why[LG__REPORT_ERROR_BYTES]);
 
-/* Whether the target has a place for the second part. */
-bool target_takes(lg_delivery_target target, enum part part);
+/* Whether the target takes both parts in one request, and the first one alone only where that
+ * request is too large. */
+bool target_is_whole(lg_delivery_target target);
+/* The request that comes next, by the flags of the report. */
+enum part target_part(lg_delivery_target target, uint32_t flags);
+/* Flags of a part that was delivered. */
+uint32_t target_flags(enum part part);
 
 /* What the body of a positive answer says. A portal answers as well, with a page of its own: where
  * the kind of server has a form for its answers, only that form is one. `why`: "" or what is

@@ -1,4 +1,4 @@
-/* OTLP/HTTP: a log record in JSON, made of the brief part. */
+/* OTLP/HTTP: log records in JSON, made of both parts or of the brief one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

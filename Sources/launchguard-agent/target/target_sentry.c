@@ -1,4 +1,5 @@
-/* Sentry envelopes: the event is made of the brief part, the full part is an attachment of it. */
+/* Sentry envelopes: the event, which is made of both parts or of the brief one, and the full part
+ * as an attachment of it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,16 +102,15 @@ bool sentry_body(const struct letter *letter, enum part part, struct request *re
 {
     static const char attachment[] = "\"type\":\"attachment\",\"filename\":\"launchguard.json\",\"attachment_type\":\"event.attachment\"";
     char event_id[37];
-    json_t *report = part == PART_FULL ? NULL : brief_read(letter);
+    json_t *report = brief_read(letter);
     json_t *full = part == PART_WHOLE ? json_loadb(letter->full, letter->header.full_bytes, JSON_ALLOW_NUL, NULL) : NULL;
-    if (part != PART_FULL && !report)
+    if (!report)
         return request_refuse(ret_why, "the first part of the report is no JSON object");
     FILE *out = open_memstream(&request->body, &request->bytes);
     write_event_id(letter->header.uuid, event_id);
-    bool made = out && write_header(out, event_id, part != PART_WHOLE);
-    if (report)
-        made = made && write_event(out, report, full, event_id, letter->header.more);
-    if (part != PART_BRIEF && letter->header.full_bytes)
+    bool made = out && write_header(out, event_id, letter->via);
+    made = made && write_event(out, report, full, event_id, letter->header.more);
+    if (full)
         made = made && write_item(out, attachment, letter->full, letter->header.full_bytes);
     made &= out && fclose(out) == 0;
     json_decref(full);

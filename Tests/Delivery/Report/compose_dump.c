@@ -3,8 +3,9 @@
  * compose-dump FILE                 the full part, home directories kept
  * compose-dump --brief FILE         the brief part
  * compose-dump --redact [--brief] FILE
- * compose-dump TARGET ENDPOINT FILE the requests of both parts: url, headers, body; home
- *                                   directories are redacted; TARGET: http, sentry, otlp */
+ * compose-dump TARGET ENDPOINT FILE the requests of both parts, or that of both and that of the
+ *                                   first: url, headers, body; home directories are redacted;
+ *                                   TARGET: http, sentry, otlp */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +39,11 @@ static int write_requests(const char *kind, const char *endpoint, const struct f
     letter.header.full_bytes = (uint32_t)full_bytes;
     parse_hex(facts->uuid, letter.header.uuid);
     parse_hex(facts->fingerprint, letter.header.fingerprint);
-    for (enum part part = PART_BRIEF; part <= PART_FULL; part++) {
+    const enum part parts[] = { target_part(config.target, 0), target_part(config.target, target_is_whole(config.target) ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT) };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const enum part part = parts[i];
         struct request request;
         char why[LG__REPORT_ERROR_BYTES] = "";
-        if (!target_takes(config.target, part))
-            continue;
         if (target_request(&config, &credentials, &letter, part, &request, why)) {
             printf("%s\n", request.url);
             for (struct curl_slist *line = request.headers; line; line = line->next)

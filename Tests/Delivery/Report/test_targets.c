@@ -12,6 +12,7 @@
 
 #include "report/compose.h"
 #include "report/json_words.h"
+#include "report/cpp_type.h"
 #include "report/home.h"
 #include "target/target.h"
 
@@ -271,9 +272,39 @@ static void test_what_is_no_report(void **state)
         assert_int_equal(ask(LG_TARGET_OTLP, "https://a.example/v1/logs", texts[i], PART_BRIEF, &request), is_object);
         request_free(&request);
     }
-    assert_false(target_takes(LG_TARGET_OTLP, PART_FULL));
-    assert_false(ask(LG_TARGET_OTLP, "https://a.example/v1/logs", brief, PART_FULL, &request));
-    request_free(&request);
+}
+
+/* A server that takes all in one gets the first part alone where it has refused that. */
+static void test_parts(void **state)
+{
+    const uint32_t first = LG__REPORT_BRIEF_SENT, second = LG__REPORT_FULL_SENT;
+    (void)state;
+    assert_int_equal(target_part(LG_TARGET_HTTP, 0), PART_BRIEF);
+    assert_int_equal(target_part(LG_TARGET_HTTP, first), PART_FULL);
+    for (lg_delivery_target target = LG_TARGET_SENTRY; target <= LG_TARGET_OTLP; target++) {
+        assert_int_equal(target_part(target, 0), PART_WHOLE);
+        assert_int_equal(target_part(target, second), PART_BRIEF);
+    }
+    assert_int_equal(target_flags(PART_BRIEF), first);
+    assert_int_equal(target_flags(PART_FULL), second);
+    assert_int_equal(target_flags(PART_WHOLE), first | second);
+}
+
+static void test_types(void **state)
+{
+    static const char *const types[][2] = {
+        { "St13runtime_error", "std::runtime_error" }, { "N4game5ErrorE", "game::Error" }, { "5Error", "Error" }, { "NSt10filesystem7__cxx1116filesystem_errorE", "std::filesystem::__cxx11::filesystem_error" },
+        { "N12_GLOBAL__N_15ErrorE", "(anonymous namespace)::Error" }, { "St", NULL }, { "", NULL }, { "N", NULL }, { "NE", NULL }, { "9Error", NULL }, { "5Errors", NULL },
+        { "N5Error", NULL }, { "St12out_of_rangex", NULL }, { "N1aIiE", NULL }, { "i", NULL }, { "99999999999999999999a", NULL }, { "0", NULL },
+        { "40a_name_that_is_longer_than_there_is_a_room", NULL },
+    };
+    char name[45];
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        assert_int_equal(cpp_type_name(types[i][0], name, types[i][1] ? sizeof name : 20), types[i][1] != NULL);
+        if (types[i][1])
+            assert_string_equal(name, types[i][1]);
+    }
 }
 
 static void test_home_directories(void **state)
@@ -282,11 +313,13 @@ static void test_home_directories(void **state)
         { "/home/ann/a", "~/a" }, { "/home/ann", "~" }, { "/home//ann/a", "~/a" }, { "/var/home/ann/a", "~/a" }, { "/root/a", "~/a" }, { "/root", "~" },
         { "/home/ann b/a", "~/a" }, { "/opt/own/a", "~/a" }, { "/rootfs/a", "/rootfs/a" }, { "/home", "/home" }, { "/home/", "/home/" },
         { "/opt/owner/a", "/opt/owner/a" }, { "/usr/home/a", "/usr/home/a" }, { "", "" }, { "home/ann", "home/ann" },
+        { "/run/user/1000/bus", "~/bus" }, { "/run/media/ann/disk/a", "~/disk/a" }, { "/media/ann/disk/home/bob", "~" }, { "/mnt/ann", "~" },
+        { "/mnt/disk/home/ann/a", "~/a" }, { "/mnt/home/ann/a", "~/a" }, { "/mnt/home", "~" }, { "/run/lock/a", "/run/lock/a" }, { "/mnt", "/mnt" },
     };
     static const char *const texts[][2] = {
         { "/home/ann/a and /home/ann/b", "~/a and ~/b" }, { "open(\"/home/ann/a\")", "open(\"~/a\")" }, { "file:///home/ann/a", "file://~/a" },
         { "PATH=/usr/bin:/home/ann/bin", "PATH=/usr/bin:~/bin" }, { "-I/home/ann/a -L/root/b", "-I~/a -L~/b" }, { "/home/ann: no such file", "~: no such file" },
-        { "/mnt/home/ann", "/mnt/home/ann" }, { "x/root", "x/root" }, { "", "" }, { "/", "/" }, { "/home/ann/home/bob", "~/home/bob" },
+        { "open /media/ann/a, /mnt/ann", "open ~/a, ~" }, { "x/root", "x/root" }, { "", "" }, { "/", "/" }, { "/home/ann/home/bob", "~/home/bob" },
     };
     char buffer[256];
     (void)state;
@@ -321,7 +354,7 @@ int main(void)
         cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event), cmocka_unit_test(test_a_module_at_a_fixed_address),
         cmocka_unit_test(test_an_event_as_sentry_requires_it),
         cmocka_unit_test(test_an_event_with_many_modules), cmocka_unit_test(test_a_log_record),
-        cmocka_unit_test(test_what_is_no_report), cmocka_unit_test(test_home_directories), cmocka_unit_test(test_bytes_that_are_not_utf8),
+        cmocka_unit_test(test_what_is_no_report), cmocka_unit_test(test_parts), cmocka_unit_test(test_types), cmocka_unit_test(test_home_directories), cmocka_unit_test(test_bytes_that_are_not_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
