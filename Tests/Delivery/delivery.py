@@ -217,6 +217,14 @@ class DeliveryTest(unittest.TestCase):
         temporary.write_text(words + "\n")
         temporary.rename(self.spool / "nudge")
 
+    def has_been_on(self, days):
+        """The device has been on for so long; struct lg__server."""
+        block = bytearray(112)
+        block[:8] = b"LGSERVER"
+        struct.pack_into("<Q", block, 80, days * 24 * 3600 * 10**9)
+        struct.pack_into("<I", block, 108, crc32c(bytes(block[:108])))
+        (self.spool / "server").write_bytes(block)
+
     def log(self):
         path = self.spool / "agent.log"
         return path.read_text() if path.exists() else ""

@@ -48,6 +48,17 @@ class Answers(DeliveryTest):
         wait_until(lambda: self.nudge() or self.entries("sent"), lambda: "it is sent: %s" % self.entries())
         self.assertEqual([request.headers["x-launchguard-attempt"] for request in server.requests], [str(i + 1) for i in range(len(server.requests))])
 
+    def test_after_ninety_days_it_is_given_up(self):
+        server = self.owed(status(503), status(503))
+        self.assertEqual(self.run_agent(), LEFT)
+        self.has_been_on(days=91)
+        Report(self.files("new")[0]).change(next_ns=0)
+        self.assertEqual(self.run_agent(), DONE)
+        self.assertEqual((self.entry()["state"], self.entry()["attempts"]), ("dead", 2))
+        self.assertEqual((self.run_agent(), len(server.requests)), (DONE, 2))
+        self.nudge("all")
+        self.assertEqual((self.run_agent(), self.entry()["state"]), (DONE, "sent"))
+
     def test_a_wait_of_the_program_hurries_nobody(self):
         """A crash loop asks at each start, and the server decides."""
         server = self.owed(status(503, Retry_After=600))

@@ -132,14 +132,15 @@ class Replaced(DeliveryTest):
 
 
 class Immovable(DeliveryTest):
-    def test_a_refused_report_that_cannot_be_moved(self):
+    def test_a_report_that_was_given_up_and_cannot_be_moved(self):
         """It is not sent over and over."""
         server = self.server(status(503), otherwise=status(404))
         self.owe(server=server)
         self.assertEqual(self.run_agent(), LEFT)
         (path,) = self.files("new")
-        self.nudge()
-        (self.spool / "held" / path.name).mkdir()  # in its way
+        self.has_been_on(days=91)
+        Report(path).change(next_ns=0)
+        (self.spool / "dead" / path.name).mkdir()  # in its way
         child = self.start_agent()
         wait_until(lambda: len(server.requests) > 1, "it is sent again")
         pass_time(1, "an agent that sends over and over does so many times in a second")

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "send/credentials.h"
+#include "policy/fate.h"
 #include "send/retry.h"
 #include "seeds.h"
 #include "store/crc32c.h"
