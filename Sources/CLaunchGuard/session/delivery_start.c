@@ -18,7 +18,7 @@ static void *prepare(void *argument)
     struct lg__problem ignored = { .status = LG_OK };
     lg__capture_own_begin();
     lg__capture_thread_begin();
-    int spool = lg__delivery_spool(session, false, &ignored);
+    int spool = lg__delivery_state.spawned ? -1 : lg__delivery_spool(session, false, &ignored);
     if (spool >= 0) {
         lg__delivery_agent_start(session, spool);
         close(spool);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "send/permit.h"
 #include "store/spool.h"
 
 struct mail {
@@ -18,6 +19,7 @@ struct mail {
 
 struct mailbox {
     int spool;
+    struct permit permit; /* without it no file comes to a folder */
     int folders[5];     /* descriptors, by lg_delivery_state */
     struct mail *mails; /* all that can be read */
     uint32_t count, room;

@@ -130,7 +130,7 @@ static void body_after_crash(void *argument)
     lg_session *session = start_session();
     lg_delivery_options options = good_options();
     REQUIRE(lg_delivery_start(session, &options) == LG_OK, 72);
-    REQUIRE(lg__delivery_state.spawned_ns != 0, 73);
+    REQUIRE(lg__delivery_state.spawned, 73);
     _exit(0);
 }
 
