@@ -323,13 +323,15 @@ static int open_folders(struct agent *agent)
 {
     struct lg__problem problem = { .status = LG_OK };
     const char *path = agent->options->state_directory;
-    agent->state = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int named = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (named >= 0 && !owner_become(named, path))
+        return AGENT_NO_OWNER;
+    agent->state = named < 0 ? -1 : openat(named, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (agent->state < 0) {
         fprintf(stderr, "launchguard-agent: %s: %s\n", path, strerror(errno));
         return AGENT_NO_SPOOL;
     }
-    if (!owner_become(agent->state, path))
-        return AGENT_NO_OWNER;
+    close(named);
     agent->spool = lg__spool_open(agent->state, path, false, &problem);
     if (agent->spool < 0) {
         fprintf(stderr, "launchguard-agent: %s\n", problem.message);

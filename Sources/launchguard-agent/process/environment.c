@@ -2,13 +2,8 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
-
-extern void _start(void);
 
 static bool is_ours(const char *variable)
 {
@@ -24,12 +19,6 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-/* Whether the kernel has executed this very program, and no loader that was told to load it. */
-static bool is_executed(void)
-{
-    return getauxval(AT_ENTRY) == (uintptr_t)_start;
-}
-
 void environment_reduce(char **argv)
 {
     char path[PATH_MAX];
@@ -40,11 +29,10 @@ void environment_reduce(char **argv)
         if (is_ours(environ[i]))
             environ[kept++] = environ[i];
     environ[kept] = NULL;
-    if (kept == count || !is_executed())
+    ssize_t size = kept == count ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
+    if (size <= 0)
         return;
-    ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (size > 0) {
-        path[size] = 0;
+    path[size] = 0;
+    if (!strstr(strrchr(path, '/'), ".so")) /* no loader that was told to load the agent */
         execv(path, argv);
-    }
 }
