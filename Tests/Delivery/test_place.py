@@ -23,7 +23,7 @@ WORKS, WAITS, SERVES = 0, 1, 2 + (MAJOR * 1000 + MINOR) * 1000 + PATCH  # bytes 
 SERVES_OTHERS = SERVES + 1
 DONE, NO_CONFIG, LEFT, NO_PLACE = 0, 4, 6, 9
 KEPT = 0
-CHANGED = 100  # keep_reports of a program that starts its agent within the call: its configuration is new
+CHANGED = 100  # keep_reports: with a new configuration a program starts its agent within the call
 
 
 class Place(DeliveryTest):
@@ -57,7 +57,7 @@ class Place(DeliveryTest):
         return child
 
     def serves(self, child):
-        """Whether there is one agent, which takes what comes and waits for the end of the program."""
+        """Whether there is one agent, which takes what comes and waits for the program's end."""
         agents = agents_of(self.state)
         if len(agents) != 1 or not self.has(SERVES):
             return False

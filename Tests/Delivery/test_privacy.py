@@ -89,8 +89,8 @@ class Consent(DeliveryTest):
 
 
 class Withheld(DeliveryTest):
-    """When the call that withholds consent returns, nothing is left, and nothing comes, whatever the
-    agent does meanwhile. An agent that was stopped within a step may do that step, and the call
+    """When the call that withholds consent returns, nothing is left, and nothing comes, whatever
+    the agent does meanwhile. An agent that was stopped within a step may do that step, and the call
     says so."""
     STEPS = "agent", "mailbox", "sender", "composer", "witness"
     # Where an agent has hold of the spool: for a step with a file, or for a request.

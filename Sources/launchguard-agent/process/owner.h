@@ -1,5 +1,5 @@
-/* The agent acts as the owner of what it serves. Root's agent in another user's directory would read
- * files for that user that only root may read, and leave files that only root may change. */
+/* The agent acts as the owner of what it serves. Root's agent in another user's directory would
+ * read files for that user that only root may read, and leave files that only root may change. */
 #ifndef AGENT_OWNER_H
 #define AGENT_OWNER_H
 

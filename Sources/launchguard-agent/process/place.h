@@ -1,6 +1,6 @@
-/* The place of an agent: at most one works in a directory, and no program that looks for one is left
- * without. The locks are bytes of spool/agent; store/spool.h says why that is right. They end with
- * the process. */
+/* The place of an agent: at most one works in a directory, and no program that looks for one is
+ * left without. The locks are bytes of spool/agent; store/spool.h says why that is right. They end
+ * with the process. */
 #ifndef AGENT_PLACE_H
 #define AGENT_PLACE_H
 
