@@ -17,7 +17,7 @@ struct lg__delivery {
     pthread_mutex_t lock; /* of all of it */
     bool started;
     char agent[4096];     /* path of the agent's program; "": there is none */
-    _Atomic bool spawned; /* this process has started an agent */
+    bool looked;          /* for an agent, within lg_delivery_start() */
     uint32_t ends;        /* as of the configuration */
     lg_delivered_callback on_delivered;
     void *user;

@@ -94,7 +94,6 @@ void lg__delivery_agent_start(const lg_session *session, int spool)
         char words[96];
         int error = variables ? lg__os_spawn_detached(delivery->agent, argv, variables) : 0;
         free(variables);
-        delivery->spawned = true;
         if (error)
             lg__host_log(&session->host, LG_LEVEL_WARNING, "delivery: %s cannot be started: %s", delivery->agent, lg__error_words(error, words, sizeof words));
         else if (variables)

@@ -165,7 +165,7 @@ static void body_after_crash(void *argument)
     lg_session *session = start_session();
     lg_delivery_options options = good_options();
     REQUIRE(lg_delivery_start(session, &options) == LG_OK, 72);
-    REQUIRE(lg__delivery_state.spawned, 73);
+    REQUIRE(lg__delivery_state.looked, 73);
     _exit(0);
 }
 
