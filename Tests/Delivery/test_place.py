@@ -142,6 +142,23 @@ class Follows(Place):
         self.assertEqual(self.run_agent(), DONE)
         self.assertEqual(len(server.accepted()), 2)
 
+    def test_each_ends_for_the_other(self):
+        """The one that waits finds that the other one serves again, which then ends for it all the
+        same, before it has gone."""
+        server = self.server()
+        self.run_victim("deliver", "begin", "finish", endpoint=server.url(), agent_path=MISSING)
+        other, _ = self.lock(fcntl.F_WRLCK, WORKS)
+        agent = self.start_agent(agent=FAULTY_AGENT, LAUNCHGUARD_AGENT_FAULT="stop:place: served")
+        wait_until(lambda: self.has(WAITS), "the agent waits")
+        self.lock(fcntl.F_WRLCK, SERVES, file=other)
+        wait_until(lambda: is_stopped(agent.pid), "the agent has seen it")
+        self.lock(fcntl.F_UNLCK, SERVES, file=other)
+        self.assertTrue(self.has(WAITS))
+        self.lock(fcntl.F_UNLCK, WORKS, file=other)
+        agent.send_signal(signal.SIGCONT)
+        wait_until(lambda: self.has(SERVES) or agent.poll() is not None, "the agent serves, or has gone")
+        self.assertIsNone(agent.poll())
+
     def test_none_that_is_run_once(self):
         """It leaves the agent at work where it is."""
         self.owe(endpoint=self.server().url())

@@ -55,7 +55,17 @@ static enum place try_to_take(int lock, bool asks)
         return PLACE_TAKEN;
     if (errno != EAGAIN && errno != EACCES)
         return PLACE_FAILED;
-    return !asks || is_taken(lock, LG__AGENT_SERVES) || !take(lock, LG__AGENT_WAITS) ? PLACE_SERVED : PLACE_KEPT;
+    if (!asks)
+        return PLACE_SERVED;
+    if (is_taken(lock, LG__AGENT_SERVES)) {
+        LG_FAULT_POINT("place: served");
+        /* The agent at work serves no more when it looks whether another one waits, and ends for
+         * that one. So this one waits no more when it looks whether it may end for the other. */
+        let_go(lock, LG__AGENT_WAITS);
+        if (is_taken(lock, LG__AGENT_SERVES))
+            return PLACE_SERVED;
+    }
+    return take(lock, LG__AGENT_WAITS) ? PLACE_KEPT : PLACE_SERVED;
 }
 
 enum place place_take(int spool, unsigned wait_ms, int *ret_lock)
@@ -65,7 +75,7 @@ enum place place_take(int spool, unsigned wait_ms, int *ret_lock)
     const int lock = openat(spool, "agent", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
     if (lock < 0)
         return PLACE_FAILED;
-    enum place place = try_to_take(lock, wait_ms);
+    enum place place = try_to_take(lock, wait_ms > 0);
     if (place == PLACE_KEPT)
         futimens(lock, NULL);
     for (; place == PLACE_KEPT && lg__os_clock_ns(CLOCK_MONOTONIC) < until; place = try_to_take(lock, true))
@@ -76,7 +86,8 @@ enum place place_take(int spool, unsigned wait_ms, int *ret_lock)
         errno = error;
         return place;
     }
-    place_serve(lock, wait_ms);
+    if (wait_ms)
+        place_serve(lock, true);
     let_go(lock, LG__AGENT_WAITS);
     write_name(lock);
     *ret_lock = lock;

@@ -13,8 +13,9 @@ enum place {
     PLACE_FAILED  /* errno says why there is no lock */
 };
 
-/* Take the place in an open spool. `wait_ms`: an agent that takes nothing more, or is of another
- * version, is asked to end, and waited for so long; 0: each agent keeps its place. */
+/* Take the place in an open spool. `wait_ms`: to serve; an agent that takes nothing more, or is of
+ * another version, is asked to end, and waited for so long. 0: to work once; each other agent keeps
+ * its place. */
 enum place place_take(int spool, unsigned wait_ms, int *ret_lock);
 
 /* Whether a program that looks finds an agent that takes what comes. */
