@@ -131,7 +131,7 @@ CAP_SYS_NICE = 23
 OF_AGENT = {"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", "https_proxy": "http://127.0.0.1:1", "NO_PROXY": "127.0.0.1", "SSL_CERT_DIR": "/etc/ssl/certs",
             "LAUNCHGUARD_WORD": "1"}
 OF_PROGRAM = {"SSLKEYLOGFILE": "/tmp/keys", "LD_LIBRARY_PATH": "/nowhere", "MALLOC_PERTURB_": "85", "GLIBC_TUNABLES": "glibc.malloc.perturb=85", "NOTIFY_SOCKET": "/run/notify",
-              "WATCHDOG_USEC": "1", "CURL_HOME": "/nowhere", "OPENSSL_CONF": "/nowhere", "PATHOLOGY": "1", "LCD": "1"}
+              "WATCHDOG_USEC": "1", "WATCHDOG_PID": "1", "CURL_HOME": "/nowhere", "OPENSSL_CONF": "/nowhere", "PATHOLOGY": "1", "LCD": "1"}
 
 
 class Own(DeliveryTest):
