@@ -60,10 +60,14 @@ def is_gone(pid):
 
 def status_of(pid, field):
     """A line of /proc/PID/status."""
-    for line in open("/proc/%d/status" % pid):
+    for line in pathlib.Path("/proc/%d/status" % pid).read_text().splitlines():
         if line.startswith(field + ":"):
             return line.split(":", 1)[1].strip()
     raise KeyError(field)
+
+
+def is_stopped(pid):
+    return status_of(pid, "State").startswith("T")
 
 
 def end_of(run):
@@ -206,6 +210,12 @@ class DeliveryTest(unittest.TestCase):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         wait_until(lambda: is_gone(pid), "agent %d has ended" % pid)
+
+    def stopped_agent(self, point, *arguments, **environment):
+        """An agent that stops itself at a point, once it has."""
+        agent = self.start_agent(*arguments, agent=FAULTY_AGENT, LAUNCHGUARD_AGENT_FAULT="stop:" + point, **environment)
+        wait_until(lambda: agent.poll() is not None or is_stopped(agent.pid), "the agent stops")
+        return agent
 
     def attached(self, child):
         """Wait until an agent waits for the end of the program."""

@@ -17,7 +17,7 @@ struct lg__delivery {
     pthread_mutex_t lock; /* of all of it */
     bool started;
     char agent[4096];     /* path of the agent's program; "": there is none */
-    uint64_t spawned_ns;  /* CLOCK_MONOTONIC of the last start of an agent; 0: none */
+    bool looked;          /* for an agent, within lg_delivery_start() */
     uint32_t ends;        /* as of the configuration */
     lg_delivered_callback on_delivered;
     void *user;
@@ -52,8 +52,7 @@ void lg__delivery_entries_info(const struct lg__report_header *header, lg_delive
 
 /* Find the agent's program. `wanted`: lg_delivery_options.agent_path. false: there is none. */
 bool lg__delivery_agent_find(const char *wanted, char ret_path[4096]);
-/* Start an agent, unless one lives, was just started, or may not be: without consent, or switched
- * off. */
+/* Start an agent, unless one serves or none may: without consent, or switched off. */
 void lg__delivery_agent_start(const lg_session *session, int spool);
 /* Whether the environment or a person has switched delivery off. */
 bool lg__delivery_agent_is_off(int spool);

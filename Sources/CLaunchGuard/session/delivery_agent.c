@@ -16,9 +16,6 @@
 #define LG_AGENT_DIRECTORY "/usr/local/libexec/launchguard"
 #endif
 
-/* An agent that was started takes its lock a moment later. */
-#define BEGIN_NS UINT64_C(2000000000)
-
 static bool is_program(const char *path)
 {
     struct stat info;
@@ -53,18 +50,8 @@ bool lg__delivery_agent_is_off(int spool)
     return getenv("LAUNCHGUARD_NO_DELIVERY") || lg__spool_is_off(spool);
 }
 
-/* Variables for libraries that were loaded into this program alone, and for its service manager: an
- * agent that spoke to the manager would speak for the program. */
-static bool is_of_program_alone(const char *variable)
-{
-    static const char *const names[] = { "LD_PRELOAD=", "LD_AUDIT=", "NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=" };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-/* The environment without variables that are for this program alone. NULL: no memory. */
+/* The environment without the variables of the loader, which would load libraries of this program
+ * into the agent. The agent drops others. NULL: no memory. */
 static char **environment(void)
 {
     size_t count = 0, at = 0;
@@ -72,7 +59,7 @@ static char **environment(void)
         count++;
     char **copy = malloc((count + 1) * sizeof *copy);
     for (size_t i = 0; copy && i < count && environ[i]; i++)
-        if (!is_of_program_alone(environ[i]))
+        if (strncmp(environ[i], "LD_", 3) != 0)
             copy[at++] = environ[i];
     if (copy)
         copy[at] = NULL;
@@ -102,14 +89,11 @@ void lg__delivery_agent_start(const lg_session *session, int spool)
     if (lg__delivery_agent_is_off(spool) || !lg__consent_read(spool).given)
         return;
     pthread_mutex_lock(&delivery->lock);
-    const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    bool is_new = delivery->spawned_ns && now - delivery->spawned_ns < BEGIN_NS;
-    if (delivery->agent[0] && !is_new && !lg__spool_agent_lives(spool) && state_directory(spool, path)) {
+    if (delivery->agent[0] && !lg__spool_agent_serves(spool) && state_directory(spool, path)) {
         char *argv[] = { delivery->agent, option, path, NULL }, **variables = environment();
         char words[96];
         int error = variables ? lg__os_spawn_detached(delivery->agent, argv, variables) : 0;
         free(variables);
-        delivery->spawned_ns = now;
         if (error)
             lg__host_log(&session->host, LG_LEVEL_WARNING, "delivery: %s cannot be started: %s", delivery->agent, lg__error_words(error, words, sizeof words));
         else if (variables)

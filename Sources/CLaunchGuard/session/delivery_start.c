@@ -18,7 +18,7 @@ static void *prepare(void *argument)
     struct lg__problem ignored = { .status = LG_OK };
     lg__capture_own_begin();
     lg__capture_thread_begin();
-    int spool = lg__delivery_spool(session, false, &ignored);
+    int spool = lg__delivery_state.looked ? -1 : lg__delivery_spool(session, false, &ignored);
     if (spool >= 0) {
         lg__delivery_agent_start(session, spool);
         close(spool);
@@ -125,6 +125,7 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
     if (problem.status != LG_OK)
         lg__delivery_problem(session, &problem);
     if (status == LG_OK && (is_new || crashed_in_launch(&session->host))) {
+        delivery->looked = true;
         int spool = lg__delivery_spool(session, false, &problem);
         if (spool >= 0) {
             lg__delivery_agent_start(session, spool);
