@@ -67,7 +67,6 @@ void attempts_open(struct attempts *attempts)
 {
     server_file_read(attempts->mailbox->spool, &attempts->server);
     store_server(attempts); /* the time of this boot counts, whatever ends the agent */
-    attempts_set_server(attempts);
 }
 
 /* ---- which report is next ---- */
