@@ -92,6 +92,8 @@ static void release_held(struct attempts *attempts, struct moment now)
 struct mail *attempts_next(struct attempts *attempts)
 {
     const struct moment now = now_of(attempts);
+    if (attempts->once && attempts->waits)
+        return NULL;
     release_held(attempts, now);
     return choice_next(attempts->mailbox->mails, attempts->mailbox->count, &attempts->server, now, has_failed, attempts);
 }
@@ -208,6 +210,7 @@ static void take(struct attempts *attempts, struct mail *mail, uint32_t flag)
 static void try_again(struct attempts *attempts, struct mail *mail)
 {
     const struct moment now = now_of(attempts);
+    attempts->waits = true;
     const uint64_t own = moment_left(mail->header.next, now), server = moment_left(attempts->server.next, now);
     agent_log("report %s: attempt %" PRIu32 " failed, again in %" PRIu64 " s: %s", mail->name, mail->header.attempts,
               (own > server ? own : server) / SECOND_NS, mail->header.error);

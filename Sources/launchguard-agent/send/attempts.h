@@ -13,7 +13,8 @@ struct attempts {
     struct sender sender;
     struct lg__server server;
     const char *via;
-    bool once;         /* a report that failed since `begun_ns` is not due again */
+    bool once;         /* no report is due again that failed since `begun_ns`, and none when the server did */
+    bool waits;        /* the server has failed */
     uint64_t begun_ns; /* CLOCK_REALTIME */
     /* the attempt under way */
     uint8_t sending[16]; /* identity of the report */
