@@ -100,7 +100,7 @@ class Subject:
 
 SUBJECTS = [
     Subject("launch", MACHINE, ["test_years.c", "draw.c", "live.c", "shrink.c", "device.c"], "60000", LAUNCH_MUTANTS),
-    Subject("delivery", [AGENT / "policy" / name for name in ("choice.c", "fate.c", "moment.c")], ["test_post_years.c", "post_world.c", "post_live.c"], "20000",
+    Subject("delivery", [AGENT / "policy" / name for name in ("choice.c", "fate.c", "moment.c")], ["test_post_years.c", "post_world.c", "post_live.c"], "6000",
             DELIVERY_MUTANTS),
 ]
 

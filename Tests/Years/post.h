@@ -37,7 +37,7 @@ struct crash {
 
 struct world {
     uint64_t seed, end_ns, drain_ns; /* from drain_ns on all is well, and nothing crashes */
-    struct spans power, network, server, consent, address; /* of address: 0 a wrong one, 1 the right one */
+    struct spans power, network, server, consent, address; /* of address: 1 the right one */
     unsigned bug_count, crash_count;
     struct crash crashes[RUNS_MOST];
     enum clock clock;

@@ -18,7 +18,7 @@
 /* Flags. */
 #define LG__REPORT_BRIEF_SENT 1u /* the first part had its positive answer */
 #define LG__REPORT_FULL_SENT 2u  /* the second part had its positive answer, or is not to be sent */
-#define LG__REPORT_LEFT 4u       /* bytes of it may have left: its body is final, and takes no run */
+#define LG__REPORT_LEFT 4u       /* bytes of it may have left: it stands for no further run */
 
 /* A moment to come, which has come when one of two clocks says so: CLOCK_REALTIME, which may be
  * wrong and jumps, and the time that the device was on (lg__server). Both 0: now. */
@@ -59,7 +59,7 @@ struct lg__report_header {
     uint32_t refusals;      /* of its body, as 400, each on a day of its own */
     struct lg__due refusal; /* earliest moment when one counts again */
     uint64_t delivered;     /* lg__server.delivered at the first denial or refusal */
-    uint32_t before;       /* reports of this fingerprint before it, each made within a day of the next */
+    uint32_t before;        /* reports of this fingerprint, each made within a day of the next */
     uint8_t reserved[64];
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };

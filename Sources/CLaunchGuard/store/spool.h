@@ -6,8 +6,8 @@
  *   spool/off        switches delivery off; a person makes it
  *   spool/agent      locked by agents, byte by byte; pid and version of the one at work, in text
  *   spool/agent.log
- *   spool/nudge      "wait": the program waits; "tool": a person does, and reports that are due later
- *                    are tried now; "all": also those that are held or were given up
+ *   spool/nudge      "wait": the program waits; "tool": a person does, and what is due later is
+ *                    tried now; "all": also what is held or was given up
  *   spool/server     what the agent knows of the server; struct lg__server
  *   spool/telling    the report that on_delivered is called for; only the program uses the file
  *   spool/requests/UUID  text of a request for a report of a living run

@@ -1,5 +1,5 @@
-/* Which report goes next, which one stands for a further run, and which one gives way: pure over the
- * reports in the spool and now. */
+/* Which report goes next, which one stands for a further run, and which one gives way: pure over
+ * the reports in the spool and now. */
 #ifndef AGENT_CHOICE_H
 #define AGENT_CHOICE_H
 

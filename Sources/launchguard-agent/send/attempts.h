@@ -13,7 +13,7 @@ struct attempts {
     struct sender sender;
     struct lg__server server;
     const char *via;
-    bool once;         /* no report is due again that failed since `begun_ns`, and none when the server did */
+    bool once;         /* no report is due again that failed since `begun_ns`, nor once `waits` */
     bool waits;        /* the server has failed */
     uint64_t begun_ns; /* CLOCK_REALTIME */
     /* the attempt under way */

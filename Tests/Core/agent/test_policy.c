@@ -266,10 +266,12 @@ static void test_clocks(void **state)
     const struct lg__due due = moment_after(now, 600 * SECOND_NS);
     (void)state;
     assert_int_equal(moment_left(due, now), 600 * SECOND_NS);
-    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns + 601 * SECOND_NS, now.on_ns }), 0); /* it was off */
-    assert_int_equal(moment_left(due, (struct moment){ 0, now.on_ns + 601 * SECOND_NS }), 0);           /* 1970 */
+    /* it was off; in 1970 */
+    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns + 601 * SECOND_NS, now.on_ns }), 0);
+    assert_int_equal(moment_left(due, (struct moment){ 0, now.on_ns + 601 * SECOND_NS }), 0);
     assert_int_equal(moment_left(due, (struct moment){ 0, now.on_ns }), 600 * SECOND_NS);
-    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns, 0 }), 0); /* of a clock that is lost */
+    /* of a clock that is lost */
+    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns, 0 }), 0);
     struct lg__server server = { .boot = "boot one", .on_ns = 100, .steady_ns = 40 };
     assert_int_equal(moment_on(&server, (const uint8_t *)"boot one\0\0\0\0\0\0\0", 50), 110);
     assert_int_equal(moment_on(&server, (const uint8_t *)"boot one\0\0\0\0\0\0\0", 30), 100);
