@@ -182,6 +182,7 @@ static bool work(struct agent *agent, int *ret_next)
         } else {
             mailbox_refresh(&agent->mailbox);
             attempts_set_server(&agent->attempts);
+            attempts_look_at_meter(&agent->attempts);
             attempts_take_nudge(&agent->attempts);
         }
         drop_refused(agent);

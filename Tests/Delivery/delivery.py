@@ -229,10 +229,10 @@ class DeliveryTest(unittest.TestCase):
 
     def has_been_on(self, days):
         """The device has been on for so long; struct lg__server."""
-        block = bytearray(112)
+        block = bytearray(136)
         block[:8] = b"LGSERVER"
         struct.pack_into("<Q", block, 80, days * 24 * 3600 * 10**9)
-        struct.pack_into("<I", block, 108, crc32c(bytes(block[:108])))
+        struct.pack_into("<I", block, 132, crc32c(bytes(block[:132])))
         (self.spool / "server").write_bytes(block)
 
     def log(self):

@@ -321,7 +321,7 @@ class Clocks(DeliveryTest):
 
     def test_a_damaged_file_of_the_server(self):
         self.pending()
-        for junk in b"", b"junk", bytes(112), b"\xff" * 112, b"x" * 4096:
+        for junk in b"", b"junk", bytes(136), b"\xff" * 136, b"x" * 4096:
             (self.spool / "server").write_bytes(junk)
             Report(self.files("new")[0]).change(next_ns=time.time_ns() + 3600 * 10**9, next_on_ns=time.monotonic_ns() + 3600 * 10**9)
             self.assertEqual((self.run_agent(), len(self.target.requests)), (LEFT, 1))

@@ -73,7 +73,9 @@ DELIVERY_MUTANTS = [
     ("a body is judged on three days", "fate.c", "report->refusals >= REFUSALS_MAX && ", ""),
     ("a portal's page is no answer", "fate.c", "answer->is_foreign ? AWAY : ", ""),
     ("a report that left takes no runs", "choice.c", "waits(mail) && !(mail->header.flags & LG__REPORT_LEFT) &&", "waits(mail) &&"),
-    ("what failed goes after the others", "choice.c", "    if (one->header.failures != other->header.failures)\n        return one->header.failures < other->header.failures;\n", ""),
+    ("what failed goes after the others", "choice.c", "    if (failed != other_failed)\n        return other_failed;\n", ""),
+    ("what failed waits its turn", "choice.c", "one->header.next.on_ns < other->header.next.on_ns", "one->header.failures < other->header.failures"),
+    ("a day has a budget", "fate.c", "        server->next = server->day;\n", ""),
     ("one report of a fingerprint is under way", "choice.c", "return !(mail->header.flags & LG__REPORT_LEFT);", "return false;"),
     ("two reports of a fingerprint wait at the most", "choice.c", "waiting > 1 || ", ""),
     ("the newest report says how many there were", "choice.c", "new->before = mail->header.before + 1;", "new->before = 1;"),
@@ -117,7 +119,11 @@ def compiled(compiler, folder, subject, policies):
 def lived(program, years):
     """The first finding of Years, or None."""
     # the seed is fixed: a mutant that few lives meet must not survive by luck
-    done = subprocess.run([str(program), years], capture_output=True, text=True, env={**os.environ, "LAUNCHGUARD_SEED": "1", "LAUNCHGUARD_FOUND": ""}, timeout=900)
+    try:
+        done = subprocess.run([str(program), years], capture_output=True, text=True, env={**os.environ, "LAUNCHGUARD_SEED": "1", "LAUNCHGUARD_FOUND": ""},
+                              timeout=300)
+    except subprocess.TimeoutExpired:
+        return ["it does not end"]
     return None if done.returncode == 0 else done.stdout.splitlines()[:2] or ["it did not end by itself"]
 
 

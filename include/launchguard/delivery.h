@@ -130,6 +130,10 @@ typedef struct lg_delivery_options {
     /** Bytes of the reports in the spool; 0 = 16777216 (16 MiB), at least 65536. */
     uint64_t keep_bytes;
 
+    /** Bytes of requests and answers in a day, without those of TLS. The request that reaches the
+     *  limit is the last one of the day. 0 = 67108864 (64 MiB), at least 8192. */
+    uint64_t daily_bytes;
+
     /** 1: paths are sent as they are, and so are the user's number, the boot's id and the name of
      *  the parent. 0: these three are not sent, and "~" stands for a home directory: /root, that of
      *  the agent's user, a name in /home, /var/home, /run/user, /media, /run/media or /mnt, and one

@@ -91,7 +91,8 @@ enum lg__server_wait {
     LG__WAIT_NONE = 0,
     LG__WAIT_AWAY = 1, /* nothing reached it */
     LG__WAIT_BUSY = 2, /* it was reached, and gave no verdict, as 503 */
-    LG__WAIT_ASKED = 3 /* it asked for that (Retry-After, X-Sentry-Rate-Limits) */
+    LG__WAIT_ASKED = 3, /* it asked for that (Retry-After, X-Sentry-Rate-Limits) */
+    LG__WAIT_SPENT = 4  /* the bytes of the day are spent */
 };
 
 struct lg__server {
@@ -108,14 +109,18 @@ struct lg__server {
     uint64_t on_ns;
     uint64_t steady_ns;
     uint32_t absences;      /* attempts in a row that did not reach it */
-    uint8_t reserved[8];
+    uint32_t reserved0;
+    struct lg__due day;     /* end of the day of the budget */
+    uint64_t day_bytes;     /* spent in it */
+    uint32_t reserved1;
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };
 static_assert(offsetof(struct lg__server, next) == 24, "FORMAT.md, server");
 static_assert(offsetof(struct lg__server, failing_on_ns) == 48, "FORMAT.md, server");
 static_assert(offsetof(struct lg__server, boot) == 64, "FORMAT.md, server");
-static_assert(offsetof(struct lg__server, crc) == 108, "FORMAT.md, server");
-static_assert(sizeof(struct lg__server) == 112, "FORMAT.md, server");
+static_assert(offsetof(struct lg__server, day) == 104, "FORMAT.md, server");
+static_assert(offsetof(struct lg__server, crc) == 132, "FORMAT.md, server");
+static_assert(sizeof(struct lg__server) == 136, "FORMAT.md, server");
 
 /* ---- Tally: runs that gave way before they had a report, one row a fingerprint ---- */
 

@@ -9,6 +9,7 @@ extension CoreSession {
         unsafe cOptions.consent = options.consent.core
         unsafe cOptions.keep_reports = options.keepReports
         unsafe cOptions.keep_bytes = options.keepBytes
+        unsafe cOptions.daily_bytes = options.dailyBytes
         unsafe cOptions.brief = options.isBrief ? 1 : 0
         unsafe cOptions.keep_home = options.keepsHomeDirectories ? 1 : 0
         // Retained for good where the call succeeds: the session has no end while the process

@@ -155,6 +155,19 @@ enum fate fate_conclude(struct lg__report_header *report, struct lg__server *ser
 
 /* ---- the server ---- */
 
+void fate_spend(struct lg__server *server, uint64_t bytes, uint64_t daily_bytes, struct moment now)
+{
+    if (moment_is_due(server->day, now)) {
+        server->day = moment_after(now, DAY_NS);
+        server->day_bytes = 0;
+    }
+    server->day_bytes += bytes;
+    if (server->day_bytes >= daily_bytes && moment_left(server->day, now) > moment_left(server->next, now)) {
+        server->next = server->day;
+        server->wait = LG__WAIT_SPENT;
+    }
+}
+
 bool fate_set_server(struct lg__server *server, const uint8_t config[16])
 {
     if (memcmp(server->config, config, sizeof server->config) == 0)
