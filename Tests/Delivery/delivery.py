@@ -267,7 +267,9 @@ class DeliveryTest(unittest.TestCase):
 
     def until_tried(self, attempts=1):
         """Wait until the one report had so many attempts that have ended, and return it."""
-        return wait_until(lambda: next((entry for entry in self.entries() if entry["attempts"] >= attempts and "not ended" not in entry["error"]), None),
+        def has_ended(entry):
+            return entry["state"] != "pending" or "attempt %d failed" % entry["attempts"] in self.log()
+        return wait_until(lambda: next((entry for entry in self.entries() if entry["attempts"] >= attempts and has_ended(entry)), None),
                      lambda: "an attempt is over: %s\n%s" % (self.entries(), self.log()))
 
     # ---- the server's side ----

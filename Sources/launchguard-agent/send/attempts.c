@@ -160,7 +160,6 @@ static void charge(struct attempts *attempts, struct mail *mail)
     attempts->left = mail->header.flags & LG__REPORT_LEFT;
     memcpy(attempts->sending, mail->parts.uuid, sizeof attempts->sending);
     fate_begin(&mail->header, &attempts->server, now_of(attempts), random_number());
-    snprintf(mail->header.error, sizeof mail->header.error, "the last request has not ended");
     mailbox_update(attempts->mailbox, mail);
     store_server(attempts);
 }
@@ -226,9 +225,9 @@ static void try_again(struct attempts *attempts, struct mail *mail)
     const struct moment now = now_of(attempts);
     attempts->waits = true;
     const uint64_t own = moment_left(mail->header.next, now), server = moment_left(attempts->server.next, now);
+    mailbox_update(attempts->mailbox, mail);
     agent_log("report %s: attempt %" PRIu32 " failed, again in %" PRIu64 " s: %s", mail->name, mail->header.attempts,
               (own > server ? own : server) / SECOND_NS, mail->header.error);
-    mailbox_update(attempts->mailbox, mail);
 }
 
 void attempts_conclude(struct attempts *attempts, const struct answer *answer, const char *why)
