@@ -66,6 +66,7 @@ class Owner(DeliveryTest):
         agent.kill()
         agent.wait(LIMIT)
         server.otherwise = scripted.status(200)
+        self.nudge()  # the attempt has failed
         self.assertEqual(self.run_agent(), DONE)
         self.assertEqual(list(self.identities(server)), [run.uuid])
         self.assertEqual(self.owners(), {NOBODY})
