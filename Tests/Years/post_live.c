@@ -15,7 +15,7 @@
 #define BRIEF_BYTES 4096u
 #define FULL_BYTES 65536u
 #define REQUESTS_MOST 700
-#define LEFT_MOST 400
+#define LEFT_MOST 600
 
 const char *const post_broken_names[POST_BROKEN] = {
     "whole", "a bug is unknown at the server after seven online days", "a report is given up that could still go",
@@ -277,6 +277,16 @@ static void work(struct device *d)
 
 /* ---- events ---- */
 
+/* The device goes off. The agent has stored the time now and then. */
+static void go_off(struct device *d)
+{
+    const uint64_t since = now(d).on_ns - d->server.on_ns, kept = since - since % KEEP_NS;
+    if (d->consent == GIVEN && d->count > 0) {
+        d->server.on_ns += kept;
+        d->server.steady_ns += kept;
+    }
+}
+
 static void set_address(struct device *d, int address)
 {
     const uint8_t config[16] = { (uint8_t)(address + 1) };
@@ -300,7 +310,9 @@ static void boot(struct device *d)
     d->boot[0]++;
     d->boot[1] = (uint8_t)(d->boot[1] + (d->boot[0] == 0));
     set_clock(d);
-    fate_boot(&d->server);
+    fate_boot(&d->server, now(d));
+    for (unsigned i = 0; i < d->count; i++)
+        fate_boot_report(&d->mails[i], now(d));
     store_server(d);
     for (unsigned i = d->count; i-- > 0;)
         if (d->mails[i].state == LG_DELIVERY_SENT && dice(d, 2)) /* the program was told */
@@ -368,7 +380,7 @@ static void end_of_day(struct device *d)
         d->figures->most_requests_a_day = d->requests;
     if (d->left > d->figures->most_left_a_day)
         d->figures->most_left_a_day = d->left;
-    if (d->bytes > 2 * (d->world->daily_bytes + FULL_BYTES) && !d->world->killed_percent && !d->world->person_days && d->world->clock != CLOCK_JUMPS)
+    if (d->bytes > 2 * (d->world->daily_bytes + FULL_BYTES) && !d->world->killed_percent && !d->world->person_days && d->world->clock == CLOCK_RIGHT)
         breaks(d, TOO_MANY_BYTES); /* the days of a calendar are others */
     d->bytes = d->requests = d->left = 0;
 }
@@ -422,6 +434,8 @@ static void happen(struct device *d, unsigned *crash_index)
     const bool power = spans_word(&world->power, d->true_ns);
     if (power && !d->on)
         boot(d);
+    if (!power && d->on)
+        go_off(d);
     d->on = power;
     if (world->clock == CLOCK_JUMPS && dice(d, 500) == 0)
         d->wall_offset_ns = RIGHT_NS + dice(d, 14000 * DAY_NS) - 7000 * DAY_NS;

@@ -36,8 +36,9 @@ static uint64_t last_ns(const struct spans *spans)
 /* Another span, of that length. */
 static void add(struct spans *spans, uint64_t length_ns, int word)
 {
+    const uint64_t until_ns = last_ns(spans) + length_ns;
     if (spans->count + 1 < SPANS_MOST)
-        spans->list[spans->count++] = (struct span){ last_ns(spans) + length_ns, word };
+        spans->list[spans->count++] = (struct span){ until_ns, word };
 }
 
 /* From `from_ns` on this word, for ever. */

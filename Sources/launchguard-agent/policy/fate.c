@@ -100,6 +100,8 @@ static void deny(struct lg__report_header *report, const struct lg__server *serv
 static bool refuse(struct lg__report_header *report, const struct lg__server *server, struct moment now)
 {
     report->next = moment_after(now, REFUSED_NS);
+    if (report->denials)
+        report->denials++; /* no success of others releases it */
     if (report->refusals == 0)
         report->delivered = server->delivered;
     if (report->refusals == 0 || moment_is_due(report->refusal, now)) {
@@ -178,12 +180,30 @@ bool fate_set_server(struct lg__server *server, const uint8_t config[16])
     return true;
 }
 
-void fate_boot(struct lg__server *server)
+static bool shorten(struct lg__due *due, struct moment now)
+{
+    if (moment_left(*due, now) <= BOOT_NS)
+        return false;
+    *due = moment_after(now, BOOT_NS);
+    return true;
+}
+
+void fate_boot(struct lg__server *server, struct moment now)
 {
     if (server->wait == LG__WAIT_AWAY) {
         server->absences = 0;
         server->next = (struct lg__due){ 0, 0 };
+    } else if (server->wait == LG__WAIT_BUSY) {
+        shorten(&server->next, now);
     }
+    if (now.wall_ns + DAY_NS < server->day.wall_ns && shorten(&server->day, now) && server->wait == LG__WAIT_SPENT)
+        server->next = server->day; /* the device has no clock */
+}
+
+bool fate_boot_report(struct mail *mail, struct moment now)
+{
+    const bool failed = mail->state == LG_DELIVERY_HELD || (mail->state == LG_DELIVERY_PENDING && mail->header.failures);
+    return failed && shorten(&mail->header.next, now);
 }
 
 void fate_hurry_server(struct lg__server *server)

@@ -14,6 +14,8 @@
 #define PAUSE_MAX_NS DAY_NS
 /* A refused report is tried again that much later. */
 #define REFUSED_NS DAY_NS
+/* The longest wait after a boot. */
+#define BOOT_NS (HOUR_NS / 2)
 /* Refusals of a body, each on a day of its own, after which it is given up. They count once in that
  * time. */
 #define REFUSALS_MAX 3u
@@ -47,15 +49,17 @@ void fate_begin(struct lg__report_header *report, struct lg__server *server, str
 enum fate fate_conclude(struct lg__report_header *report, struct lg__server *server, const struct lg__server *before, bool left,
                         const struct answer *answer, bool is_full, struct moment now, uint64_t random);
 
-/* So many bytes went and came. Where `daily_bytes` are spent, the server is left alone until the end
- * of the day. */
+/* So many bytes went and came. Where `daily_bytes` are spent, the server is left alone until the
+ * end of the day. */
 void fate_spend(struct lg__server *server, uint64_t bytes, uint64_t daily_bytes, struct moment now);
 
 /* The settings name this server from now on. false: they did before. */
 bool fate_set_server(struct lg__server *server, const uint8_t config[16]);
 
-/* A new boot: whatever was away may be there. */
-void fate_boot(struct lg__server *server);
+/* A new boot: whatever was away may be there. Nobody knows for how long the device was off: no wait
+ * lasts longer than BOOT_NS from now but those that the server asked for. */
+void fate_boot(struct lg__server *server, struct moment now);
+bool fate_boot_report(struct mail *mail, struct moment now); /* whether it changed the report */
 
 /* ---- what makes a report pending, and due; each returns whether it changed the report ---- */
 

@@ -21,6 +21,9 @@ struct moment {
  * was stored last. */
 uint64_t moment_on(const struct lg__server *server, const uint8_t boot[16], uint64_t steady_ns);
 
+/* While reports wait, the time is stored this often: a power cut loses no more of it. */
+#define KEEP_NS (600 * SECOND_NS)
+
 struct lg__due moment_after(struct moment now, uint64_t wait_ns);
 
 /* Nanoseconds until it is due at the latest, if no clock jumps. */

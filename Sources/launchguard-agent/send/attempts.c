@@ -66,7 +66,13 @@ void attempts_set_server(struct attempts *attempts)
 
 void attempts_open(struct attempts *attempts)
 {
-    server_file_read(attempts->mailbox->spool, &attempts->server);
+    if (server_file_read(attempts->mailbox->spool, &attempts->server)) {
+        const struct moment now = now_of(attempts);
+        fate_boot(&attempts->server, now);
+        for (uint32_t i = 0; i < attempts->mailbox->count; i++)
+            if (fate_boot_report(&attempts->mailbox->mails[i], now))
+                mailbox_update(attempts->mailbox, &attempts->mailbox->mails[i]);
+    }
     store_server(attempts); /* the time of this boot counts, whatever ends the agent */
 }
 
@@ -105,6 +111,8 @@ static void release_held(struct attempts *attempts, struct moment now)
 struct mail *attempts_next(struct attempts *attempts)
 {
     const struct moment now = now_of(attempts);
+    if (now.on_ns - attempts->server.on_ns >= KEEP_NS)
+        store_server(attempts);
     if (attempts->once && attempts->waits)
         return NULL;
     release_held(attempts, now);
@@ -116,7 +124,7 @@ int attempts_until_due(const struct attempts *attempts)
     const uint64_t left = choice_left(attempts->mailbox->mails, attempts->mailbox->count, &attempts->server, now_of(attempts), skips, attempts);
     if (left == UINT64_MAX)
         return -1;
-    return left == 0 ? 0 : left < HOUR_NS ? (int)(left / 1000000) + 1 : 3600000;
+    return left == 0 ? 0 : (int)((left < KEEP_NS ? left : KEEP_NS) / 1000000) + 1;
 }
 
 /* ---- one attempt ---- */

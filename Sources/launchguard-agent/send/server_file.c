@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "os/os.h"
-#include "policy/fate.h"
 #include "store/crc32c.h"
 #include "store/spool.h"
 
@@ -37,7 +36,7 @@ struct moment server_file_now(const struct lg__server *server)
     return (struct moment){ lg__os_clock_ns(CLOCK_REALTIME), moment_on(server, boot_id(), lg__os_clock_ns(CLOCK_MONOTONIC)) };
 }
 
-void server_file_read(int spool, struct lg__server *ret_server)
+bool server_file_read(int spool, struct lg__server *ret_server)
 {
     struct {
         struct lg__server server;
@@ -47,9 +46,9 @@ void server_file_read(int spool, struct lg__server *ret_server)
     *ret_server = file.server;
     if (!whole || memcmp(ret_server->magic, LG__MAGIC_SERVER, sizeof ret_server->magic) != 0 || crc_of(ret_server) != ret_server->crc)
         *ret_server = (struct lg__server){ .magic = LG__MAGIC_SERVER };
-    if (memcmp(ret_server->boot, boot_id(), sizeof ret_server->boot) != 0)
-        fate_boot(ret_server);
+    const bool is_new = memcmp(ret_server->boot, boot_id(), sizeof ret_server->boot) != 0;
     set_clock(ret_server);
+    return is_new;
 }
 
 void server_file_write(int spool, struct lg__server *server)

@@ -186,6 +186,11 @@ static void test_a_success_releases_what_was_denied_once(void **state)
     status(&w, 404);
     w.server.delivered++;
     assert_false(releases(&w));
+    w = world();
+    status(&w, 404);
+    status(&w, 400); /* now it is the body */
+    w.server.delivered++;
+    assert_false(releases(&w));
 }
 
 /* Only on the third day, and only where the server took others meanwhile. */
@@ -218,7 +223,7 @@ static void test_a_pause(void **state)
     try(&w, busy);
     assert_int_equal(moment_left(w.server.next, w.now), 90 * SECOND_NS);
     fate_hurry_server(&w.server); /* no person makes it shorter */
-    fate_boot(&w.server);
+    fate_boot(&w.server, w.now);
     assert_false(is_due(&w));
     assert_true(fate_set_server(&w.server, (const uint8_t *)"another server!"));
     assert_true(is_due(&w));
@@ -234,11 +239,15 @@ static void test_what_ends_other_waits(void **state)
     (void)state;
     status(&w, 0);
     assert_false(is_due(&w));
-    fate_boot(&w.server);
+    fate_boot(&w.server, w.now);
     assert_true(is_due(&w));
-    status(&w, 503);
-    fate_boot(&w.server);
+    for (int i = 0; i < 20; i++)
+        status(&w, 503);
+    fate_boot(&w.server, w.now);
+    assert_true(fate_boot_report(&w.mail, w.now));
     assert_false(is_due(&w));
+    assert_int_equal(moment_left(w.server.next, w.now), BOOT_NS);
+    assert_int_equal(moment_left(w.mail.header.next, w.now), BOOT_NS);
     fate_hurry_server(&w.server);
     fate_hurry(&w.mail, false, w.now);
     assert_true(is_due(&w));
@@ -331,7 +340,7 @@ static void test_a_budget(void **state)
             fate_spend(&w.server, 400, 1000, w.now);
             pass(&w, HOUR_NS);
         }
-        fate_boot(&w.server);
+        fate_boot(&w.server, w.now);
         assert_false(is_due(&w));
         assert_int_equal(moment_left(w.server.next, w.now), 21 * HOUR_NS);
         pass(&w, 21 * HOUR_NS);
