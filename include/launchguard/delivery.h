@@ -56,8 +56,19 @@ typedef enum lg_delivery_state {
     LG_DELIVERY_HELD = 3,
     /** given up: the server refused its body on three days, the device was on for 90 days, or the
      *  report is damaged */
-    LG_DELIVERY_DEAD = 4
+    LG_DELIVERY_DEAD = 4,
+    LG_DELIVERY_TOLD = 5     /**< a positive answer came, and on_delivered was called for it */
 } lg_delivery_state;
+
+/** Why a pending report does not go now. */
+typedef enum lg_delivery_pause {
+    LG_PAUSE_NONE = 0,
+    LG_PAUSE_PACED = 1,  /**< many with its fingerprint were made lately */
+    LG_PAUSE_AWAY = 2,   /**< nothing reaches the server */
+    LG_PAUSE_BUSY = 3,   /**< the server was reached, and gave no verdict */
+    LG_PAUSE_ASKED = 4,  /**< the server asked for it */
+    LG_PAUSE_BEHIND = 5  /**< another one with its fingerprint has left, and has no answer yet */
+} lg_delivery_pause;
 
 /** A report in the spool. */
 typedef struct lg_delivery_info {
@@ -74,6 +85,10 @@ typedef struct lg_delivery_info {
     uint64_t attempted_ns;    /**< of the last attempt, nanoseconds since 1970; 0: none */
     uint64_t next_ns;         /**< earliest next attempt, or end of the server's pause, nanoseconds
                                    since 1970; 0: now */
+    lg_delivery_pause pause;  /**< why a pending report waits until then */
+    uint64_t settled_ns;      /**< the report was sent or given up, nanoseconds since 1970; 0: it was
+                                   not */
+    uint64_t told_ns;         /**< on_delivered was called, nanoseconds since 1970; 0: it was not */
     /** runs with this fingerprint that got no report of their own, because there were too many;
      *  this report stands for them */
     uint64_t more;
@@ -256,7 +271,8 @@ LG_API lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_
  */
 LG_API lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *ret_uuid);
 
-/** The reports in the spool of a state directory, oldest run first. A file that cannot be read has
+/** The reports in the spool of a state directory, oldest run first. A delivered report stays until
+ *  its place is needed. What became of a run without a report says lg_run_info.reported. A file that cannot be read has
  *  the state LG_DELIVERY_DEAD and the name of the reader's status as its error ("damaged",
  *  "newer"); its other fields come from its file name. A working agent may move files meanwhile.
  *

@@ -1,14 +1,16 @@
 /* Calls on_delivered for each delivered report, when a launch of the program is finished.
  *
- * An entry in spool/sent is deleted after its call has returned. spool/telling names the report of
- * the call under way, and counts the calls for that report: a call that crashes comes three times
- * at most. */
+ * The report in spool/sent says so after its call has returned; a sent report is the program's to
+ * write. spool/telling names the report of the call under way, and counts the calls for that
+ * report: a call that crashes comes three times at most. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "session/delivery.h"
 
@@ -16,7 +18,7 @@
 /* In a program without launches the calls come after that time. */
 #define NO_LAUNCH_NS UINT64_C(10000000000)
 #define TRIES 3u
-/* As many as the agent keeps. */
+/* The next run tells of more. */
 #define SENT_MAX 256u
 
 struct list {
@@ -38,8 +40,8 @@ static bool list_one(int folder, const char *name, void *argument)
 {
     struct list *list = argument;
     struct lg__report_name parts;
-    (void)folder;
-    if (lg__report_parse_name(name, &parts))
+    struct lg__report_header header;
+    if (lg__report_parse_name(name, &parts) && lg__report_read(folder, name, &header) == LG_OK && !header.told_ns)
         memcpy(list->names[list->count++], name, LG__REPORT_NAME_BYTES);
     return list->count < SENT_MAX;
 }
@@ -64,6 +66,18 @@ static bool note_call(int spool, const char *uuid)
     return true;
 }
 
+/* Where the report cannot say so, it is deleted, or each run would tell of it. */
+static void note_told(int spool, const char *path, struct lg__report_header *header)
+{
+    int file = openat(spool, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    header->told_ns = lg__os_clock_ns(CLOCK_REALTIME);
+    lg__report_seal(header);
+    if (file < 0 || pwrite(file, header, sizeof *header, 0) != (ssize_t)sizeof *header)
+        unlinkat(spool, path, 0);
+    if (file >= 0)
+        close(file);
+}
+
 static void tell_one(int spool, const char *name)
 {
     char path[8 + LG__REPORT_NAME_BYTES];
@@ -75,7 +89,9 @@ static void tell_one(int spool, const char *name)
     lg__delivery_entries_info(&header, LG_DELIVERY_SENT, &info);
     if (note_call(spool, info.uuid))
         lg__delivery_state.on_delivered(&info, lg__delivery_state.user);
-    unlinkat(spool, path, 0);
+    LG_FAULT_POINT("delivery: told");
+    note_told(spool, path, &header);
+    LG_FAULT_POINT("delivery: told stored");
 }
 
 static void tell(const lg_session *session)
