@@ -198,8 +198,12 @@ LG_BEGIN
  *  or a file named "off" in the folder "spool" of the state directory, switches delivery off; the
  *  configuration and the consent are stored all the same.
  *
- *  @return LG_OK; LG_ERR_NO_AGENT: no agent's program was found, reports stay owed; LG_ERR_OPTION
- *          (lg_session_message() names the option); LG_ERR_ALREADY: the call was made before;
+ *  An agent that has not begun after two seconds, as without one of its libraries, is in
+ *  lg_session_message() and the ring log then.
+ *
+ *  @return LG_OK; LG_ERR_NO_AGENT: no agent's program was found, or the call started it and the
+ *          system refuses, reports stay owed; LG_ERR_OPTION (lg_session_message() names the
+ *          option); LG_ERR_ALREADY: the call was made before;
  *          LG_ERR_DISABLED: switched off; LG_ERR_SECONDARY: the primary delivers;
  *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT; LG_ERR_LINK,
  *          LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_LIMIT,

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "store/error_words.h"
 
@@ -18,6 +20,7 @@
 
 /* An agent that was started takes its lock a moment later. */
 #define BEGIN_NS UINT64_C(2000000000)
+#define LOOK_NS UINT64_C(20000000)
 
 static bool is_program(const char *path)
 {
@@ -95,25 +98,59 @@ static bool state_directory(int spool, char ret_path[4096])
     return true;
 }
 
-void lg__delivery_agent_start(const lg_session *session, int spool)
+/* When an agent last took its lock; 0: never. */
+static uint64_t last_begun(int spool)
+{
+    struct stat info;
+    return fstatat(spool, "agent", &info, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec : 0;
+}
+
+static lg_status fail(lg_session *session, const char *why)
+{
+    struct lg__problem problem = { .status = LG_OK };
+    lg__problem_say(&problem, LG_ERR_NO_AGENT, "delivery: %s %s; \"launchguard doctor\" says more", lg__delivery_state.agent, why);
+    lg__host_log(&session->host, LG_LEVEL_WARNING, "%s", problem.message);
+    return lg__delivery_problem(session, &problem);
+}
+
+lg_status lg__delivery_agent_start(lg_session *session, int spool)
 {
     struct lg__delivery *delivery = &lg__delivery_state;
     char path[4096], option[] = "--state";
+    lg_status status = LG_OK;
     if (lg__delivery_agent_is_off(spool) || !lg__consent_read(spool).given)
-        return;
+        return LG_OK;
     pthread_mutex_lock(&delivery->lock);
     const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     bool is_new = delivery->spawned_ns && now - delivery->spawned_ns < BEGIN_NS;
     if (delivery->agent[0] && !is_new && !lg__spool_agent_lives(spool) && state_directory(spool, path)) {
         char *argv[] = { delivery->agent, option, path, NULL }, **variables = environment();
-        char words[96];
+        char words[96], why[128];
+        delivery->begun_ns = last_begun(spool);
         int error = variables ? lg__os_spawn_detached(delivery->agent, argv, variables) : 0;
         free(variables);
         delivery->spawned_ns = now;
-        if (error)
-            lg__host_log(&session->host, LG_LEVEL_WARNING, "delivery: %s cannot be started: %s", delivery->agent, lg__error_words(error, words, sizeof words));
-        else if (variables)
+        if (error) {
+            snprintf(why, sizeof why, "cannot be started: %s", lg__error_words(error, words, sizeof words));
+            status = fail(session, why);
+        } else if (variables)
             lg__host_log(&session->host, LG_LEVEL_INFO, "delivery: the agent was started");
     }
     pthread_mutex_unlock(&delivery->lock);
+    return status;
+}
+
+void lg__delivery_agent_await(lg_session *session, int spool)
+{
+    static const uint32_t never;
+    pthread_mutex_lock(&lg__delivery_state.lock);
+    const uint64_t spawned = lg__delivery_state.spawned_ns, begun = lg__delivery_state.begun_ns;
+    pthread_mutex_unlock(&lg__delivery_state.lock);
+    while (spawned && lg__session_open(session) && !lg__capture_alone() && !lg__spool_agent_lives(spool) && last_begun(spool) == begun) {
+        if (lg__os_clock_ns(CLOCK_MONOTONIC) - spawned >= LG_PATIENCE(BEGIN_NS)) {
+            fail(session, "was started, and has not begun");
+            return;
+        }
+        lg__capture_sleep(&never, 0, LOOK_NS);
+    }
 }

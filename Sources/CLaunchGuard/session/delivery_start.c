@@ -20,7 +20,8 @@ static void *prepare(void *argument)
     lg__capture_thread_begin();
     int spool = lg__delivery_spool(session, false, &ignored);
     if (spool >= 0) {
-        lg__delivery_agent_start(session, spool);
+        if (lg__delivery_agent_start(session, spool) == LG_OK)
+            lg__delivery_agent_await(session, spool);
         close(spool);
     }
     lg__host_hand_over(&session->host);
@@ -127,7 +128,7 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
     if (status == LG_OK && (is_new || crashed_in_launch(&session->host))) {
         int spool = lg__delivery_spool(session, false, &problem);
         if (spool >= 0) {
-            lg__delivery_agent_start(session, spool);
+            status = lg__delivery_agent_start(session, spool);
             close(spool);
         }
     }

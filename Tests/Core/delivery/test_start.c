@@ -171,6 +171,52 @@ static void test_no_agent(void **state)
     expect_exit(body_missing, (void *)(uintptr_t)"/", 0);
 }
 
+static void body_cannot_run(void *argument)
+{
+    lg_delivery_options options = good_options();
+    options.agent_path = argument;
+    lg_session *session = start_delivery(options, LG_ERR_NO_AGENT);
+    REQUIRE(strstr(lg_session_message(session), "cannot be started: ") && strstr(lg_session_message(session), argument), 72);
+}
+
+/* It can be executed, and ends before it has begun, as one that lacks a library. */
+static void body_ends_at_once(void *argument)
+{
+    lg_delivery_options options = good_options();
+    options.agent_path = argument;
+    lg_session *session = start_delivery(options, LG_OK);
+    wait_until(strstr(lg_session_message(session), "was started, and has not begun"));
+}
+
+static void test_agent_that_cannot_run(void **state)
+{
+    static const char *const texts[] = { "no program", "#!/nonexistent/interpreter\n", "\177ELF of another machine" };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        write_text("broken", texts[i]);
+        chmod(state_path("broken"), 0700);
+        unlink(state_path("spool/config")); /* as at the first start: the call itself starts the agent */
+        expect_exit(body_cannot_run, (void *)(uintptr_t)state_path("broken"), 0);
+    }
+    expect_exit(body_ends_at_once, "/bin/false", 0);
+}
+
+static void body_begins(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_delivery(good_options(), LG_OK);
+    await_living_agent();
+    pass_time(2500, "an agent that has not begun would be in the message");
+    REQUIRE(lg_session_message(session)[0] == 0, 72);
+}
+
+static void test_agent_that_begins(void **state)
+{
+    (void)state;
+    plan("stay");
+    expect_exit(body_begins, NULL, 0);
+}
+
 static void body_by_environment(void *argument)
 {
     lg_delivery_options options = good_options();
@@ -290,7 +336,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_AGENTS(test_wrong_options), WITH_AGENTS(test_starts_one_agent), WITH_AGENTS(test_config_is_written_once),
-        WITH_AGENTS(test_after_a_launch_crash), WITH_AGENTS(test_no_agent), WITH_AGENTS(test_agent_by_environment),
+        WITH_AGENTS(test_after_a_launch_crash), WITH_AGENTS(test_no_agent), WITH_AGENTS(test_agent_that_cannot_run), WITH_AGENTS(test_agent_that_begins),
+        WITH_AGENTS(test_agent_by_environment),
         WITH_AGENTS(test_no_consent), WITH_AGENTS(test_switched_off), WITH_AGENTS(test_simulated), WITH_AGENTS(test_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
