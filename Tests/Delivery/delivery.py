@@ -231,7 +231,7 @@ class DeliveryTest(unittest.TestCase):
 
     # ---- the spool ----
 
-    def entries(self, state=None):
+    def entries(self, *states):
         done = subprocess.run([ENTRIES, str(self.state)], stdout=subprocess.PIPE, timeout=LIMIT, text=True, env=self.environment)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         if lines == [{"status": "not-found"}]:
@@ -239,7 +239,7 @@ class DeliveryTest(unittest.TestCase):
         if done.returncode:
             raise AssertionError("lg_delivery_entries(): %s" % done.stdout)
         self.assertEqual(lines.pop(), {"count": len(lines)})
-        return [line for line in lines if state in (None, line["state"])]
+        return [line for line in lines if not states or line["state"] in states]
 
     def entry(self):
         """The one report of the spool."""
@@ -252,7 +252,7 @@ class DeliveryTest(unittest.TestCase):
         return sorted(path.glob("*.lgreport")) if path.exists() else []
 
     def until_sent(self, *uuids):
-        wait_until(lambda: {entry["uuid"] for entry in self.entries("sent")} >= set(uuids),
+        wait_until(lambda: {entry["uuid"] for entry in self.entries("sent", "told")} >= set(uuids),
               lambda: "the reports are sent: %s\n%s" % (self.entries(), self.log()))
 
     def until_tried(self, attempts=1):
