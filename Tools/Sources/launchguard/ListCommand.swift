@@ -56,8 +56,9 @@ struct ListCommand: AsyncParsableCommand {
             let ledger = try? Reader(path: directory.ledgerPath).ledger()
             var runs = await load(try directory.runPaths().reversed(), ledger)
             if reverse { runs.reverse() }
-            let deliveries = directory.deliveriesByRun()
-            for index in runs.indices { runs[index].delivery = runs[index].uuid.flatMap { deliveries[$0] } }
+            if let deliveries = directory.runDeliveries() {
+                for index in runs.indices { runs[index].take(deliveries) }
+            }
             if output.json {
                 Output.writeLines(json: runs)
             } else if !runs.isEmpty || directories.count == 1 {
