@@ -86,8 +86,7 @@ typedef struct lg_delivery_info {
     uint64_t next_ns;         /**< earliest next attempt, or end of the server's pause, nanoseconds
                                    since 1970; 0: now */
     lg_delivery_pause pause;  /**< why a pending report waits until then */
-    uint64_t settled_ns;      /**< the report was sent or given up, nanoseconds since 1970; 0: it was
-                                   not */
+    uint64_t settled_ns;      /**< sent or given up, nanoseconds since 1970; 0: it was not */
     uint64_t told_ns;         /**< on_delivered was called, nanoseconds since 1970; 0: it was not */
     /** runs with this fingerprint that got no report of their own, because there were too many;
      *  this report stands for them */
@@ -276,9 +275,10 @@ LG_API lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_
 LG_API lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *ret_uuid);
 
 /** The reports in the spool of a state directory, oldest run first. A delivered report stays until
- *  its place is needed. What became of a run without a report says lg_run_info.reported. A file that cannot be read has
- *  the state LG_DELIVERY_DEAD and the name of the reader's status as its error ("damaged",
- *  "newer"); its other fields come from its file name. A working agent may move files meanwhile.
+ *  its place is needed. What became of a run without a report says lg_run_info.reported. A file
+ *  that cannot be read has the state LG_DELIVERY_DEAD and the name of the reader's status as its
+ *  error ("damaged", "newer"); its other fields come from its file name. A working agent may move
+ *  files meanwhile.
  *
  *  @param ret_entries  room for `room` reports; NULL with room 0.
  *  @param ret_count    how many there are, which may be more than `room`.

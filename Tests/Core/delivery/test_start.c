@@ -195,7 +195,8 @@ static void test_agent_that_cannot_run(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         write_text("broken", texts[i]);
         chmod(state_path("broken"), 0700);
-        unlink(state_path("spool/config")); /* as at the first start: the call itself starts the agent */
+        /* As at the first start, the call itself starts the agent. */
+        unlink(state_path("spool/config"));
         expect_exit(body_cannot_run, (void *)(uintptr_t)state_path("broken"), 0);
     }
     expect_exit(body_ends_at_once, "/bin/false", 0);
