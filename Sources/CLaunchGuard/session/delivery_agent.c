@@ -105,10 +105,10 @@ static uint64_t last_begun(int spool)
     return fstatat(spool, "agent", &info, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec : 0;
 }
 
-static lg_status fail(lg_session *session, const char *why)
+static lg_status fail(lg_session *session, const char *what, const char *why)
 {
     struct lg__problem problem = { .status = LG_OK };
-    lg__problem_say(&problem, LG_ERR_NO_AGENT, "delivery: %s %s; \"launchguard doctor\" says more", lg__delivery_state.agent, why);
+    lg__problem_say(&problem, LG_ERR_NO_AGENT, "delivery: %s %s%s; \"launchguard doctor\" says more", lg__delivery_state.agent, what, why);
     lg__host_log(&session->host, LG_LEVEL_WARNING, "%s", problem.message);
     return lg__delivery_problem(session, &problem);
 }
@@ -125,15 +125,14 @@ lg_status lg__delivery_agent_start(lg_session *session, int spool)
     bool is_new = delivery->spawned_ns && now - delivery->spawned_ns < BEGIN_NS;
     if (delivery->agent[0] && !is_new && !lg__spool_agent_lives(spool) && state_directory(spool, path)) {
         char *argv[] = { delivery->agent, option, path, NULL }, **variables = environment();
-        char words[96], why[128];
+        char words[96];
         delivery->begun_ns = last_begun(spool);
         int error = variables ? lg__os_spawn_detached(delivery->agent, argv, variables) : 0;
         free(variables);
         delivery->spawned_ns = now;
-        if (error) {
-            snprintf(why, sizeof why, "cannot be started: %s", lg__error_words(error, words, sizeof words));
-            status = fail(session, why);
-        } else if (variables)
+        if (error)
+            status = fail(session, "cannot be started: ", lg__error_words(error, words, sizeof words));
+        else if (variables)
             lg__host_log(&session->host, LG_LEVEL_INFO, "delivery: the agent was started");
     }
     pthread_mutex_unlock(&delivery->lock);
@@ -144,11 +143,11 @@ void lg__delivery_agent_await(lg_session *session, int spool)
 {
     static const uint32_t never;
     pthread_mutex_lock(&lg__delivery_state.lock);
-    const uint64_t spawned = lg__delivery_state.spawned_ns, begun = lg__delivery_state.begun_ns;
+    const uint64_t begun = lg__delivery_state.spawned_ns ? lg__delivery_state.begun_ns : UINT64_MAX;
     pthread_mutex_unlock(&lg__delivery_state.lock);
-    while (spawned && lg__session_open(session) && !lg__capture_alone() && !lg__spool_agent_lives(spool) && last_begun(spool) == begun) {
-        if (lg__os_clock_ns(CLOCK_MONOTONIC) - spawned >= LG_PATIENCE(BEGIN_NS)) {
-            fail(session, "was started, and has not begun");
+    for (uint64_t left = LG_PATIENCE(BEGIN_NS) / LOOK_NS; last_begun(spool) == begun && !lg__spool_agent_lives(spool) && !lg__capture_alone(); left--) {
+        if (!left) {
+            fail(session, "was started, and has not begun", "");
             return;
         }
         lg__capture_sleep(&never, 0, LOOK_NS);

@@ -11,7 +11,7 @@
 
 struct entry {
     lg_delivery_info info;
-    bool left; /* bytes of it may have left */
+    bool leads; /* bytes of it may have left, and it has no answer yet: its likes wait for it */
 };
 
 struct list {
@@ -74,7 +74,7 @@ static bool take_one(int folder, const char *text, void *argument)
         return true; /* moved since */
     if (status == LG_OK) {
         lg__delivery_entries_info(&header, list->state, &found.info);
-        found.left = header.flags & LG__REPORT_LEFT;
+        found.leads = header.flags & LG__REPORT_LEFT && (list->state == LG_DELIVERY_PENDING || list->state == LG_DELIVERY_HELD);
     } else {
         found.info.ordinal = name.ordinal;
         lg__run_uuid_text(name.uuid, found.info.uuid);
@@ -112,11 +112,12 @@ static int open_spool(const char *path, struct lg__problem *problem)
 static bool is_behind(const struct list *list, const struct entry *entry)
 {
     for (const struct entry *other = list->entries; other < list->entries + list->count; other++)
-        if (other->left && (other->info.state == LG_DELIVERY_PENDING || other->info.state == LG_DELIVERY_HELD) &&
-            strcmp(other->info.fingerprint, entry->info.fingerprint) == 0)
-            return !entry->left;
+        if (other->leads && strcmp(other->info.fingerprint, entry->info.fingerprint) == 0)
+            return !entry->leads;
     return false;
 }
+
+static_assert(LG__WAIT_AWAY + 1 == LG_PAUSE_AWAY && LG__WAIT_BUSY + 1 == LG_PAUSE_BUSY && LG__WAIT_ASKED + 1 == LG_PAUSE_ASKED, "in one order");
 
 /* No pending report goes before the server takes requests again. */
 static void find_pauses(struct list *list, int spool)
@@ -126,18 +127,17 @@ static void find_pauses(struct list *list, int spool)
         char end;
     } file;
     const uint64_t now = lg__os_clock_ns(CLOCK_REALTIME);
-    if (lg__spool_read(spool, "server", (char *)&file, sizeof file) != (long)sizeof file.server || memcmp(file.server.magic, LG__MAGIC_SERVER, 8) != 0)
-        file.server = (struct lg__server){ .wait = LG__WAIT_NONE };
+    bool whole = lg__spool_read(spool, "server", (char *)&file, sizeof file) == (long)sizeof file.server && memcmp(file.server.magic, LG__MAGIC_SERVER, 8) == 0;
     for (struct entry *entry = list->entries; entry < list->entries + list->count; entry++) {
         lg_delivery_info *info = &entry->info;
         if (info->state != LG_DELIVERY_PENDING)
             continue;
-        lg_delivery_pause pause = info->attempts ? LG_PAUSE_BUSY : LG_PAUSE_PACED;
-        if (info->next_ns < file.server.next.wall_ns) {
+        unsigned pause = info->attempts ? LG_PAUSE_BUSY : LG_PAUSE_PACED;
+        if (whole && info->next_ns < file.server.next.wall_ns) {
             info->next_ns = file.server.next.wall_ns;
-            pause = file.server.wait == LG__WAIT_AWAY ? LG_PAUSE_AWAY : file.server.wait == LG__WAIT_ASKED ? LG_PAUSE_ASKED : LG_PAUSE_BUSY;
+            pause = (file.server.wait & 3) + 1;
         }
-        info->pause = is_behind(list, entry) ? LG_PAUSE_BEHIND : info->next_ns > now ? pause : LG_PAUSE_NONE;
+        info->pause = (lg_delivery_pause)(is_behind(list, entry) ? LG_PAUSE_BEHIND : info->next_ns > now ? pause : LG_PAUSE_NONE);
     }
 }
 

@@ -57,13 +57,13 @@ static void test_wrong_options(void **state)
     WRONG("target is 4", o.target = 4);
     WRONG("endpoint is missing", o.endpoint = NULL);
     WRONG("endpoint has 1031 bytes; at most 1023", o.endpoint = many);
-    WRONG("it does not begin with", o.endpoint = "ftp://host/");
-    WRONG("it names no host", o.endpoint = "https://");
-    WRONG("a blank", o.endpoint = "https://host/a\nb");
-    WRONG("a number from 1 to 65535", o.endpoint = "https://host:65536/");
+    WRONG("it is no address", o.endpoint = "ftp://host/");
+    WRONG("it is no address", o.endpoint = "https://");
+    WRONG("without blanks", o.endpoint = "https://host/a\nb");
+    WRONG("HOST[:PORT]", o.endpoint = "https://host:65536/");
     WRONG("put them into a credential_file", o.endpoint = "https://me:secret@host/");
     WRONG("no DSN", o.target = LG_TARGET_SENTRY);
-    WRONG("number of a project", o.target = LG_TARGET_SENTRY, o.endpoint = "https://key@host/project");
+    WRONG("the project is a number", o.target = LG_TARGET_SENTRY, o.endpoint = "https://key@host/project");
     WRONG("credential_file is \"key\"", o.credential_file = "key");
     WRONG("ca_file is \"ca.pem\"", o.ca_file = "ca.pem");
     WRONG("agent_path is \"agent\"", o.agent_path = "agent");
