@@ -26,7 +26,7 @@ static bool is_host(const char *host, int bytes)
     }
     const int port = bytes - end - 1; /* bytes of it */
     const char *digits = host + end + 1;
-    return end > 0 && bytes > 0 && (port < 0 || (host[end] == ':' && port <= 5 && is_of(DIGITS, digits, port) && strtoull(digits, NULL, 10) - 1 < UINT16_MAX));
+    return end > 0 && bytes > 0 && (port < 0 || (host[end] == ':' && is_of(DIGITS, digits, port) && strtoull(digits, NULL, 10) - 1 < UINT16_MAX));
 }
 
 static bool parse(const char *text, bool is_dsn, struct lg__endpoint *endpoint)
