@@ -130,9 +130,10 @@ lg_status lg__delivery_agent_start(lg_session *session, int spool)
         int error = variables ? lg__os_spawn_detached(delivery->agent, argv, variables) : 0;
         free(variables);
         delivery->spawned_ns = now;
-        if (error)
+        if (error) {
+            delivery->begun_ns = UINT64_MAX; /* nobody waits for it */
             status = fail(session, "cannot be started: ", lg__error_words(error, words, sizeof words));
-        else if (variables)
+        } else if (variables)
             lg__host_log(&session->host, LG_LEVEL_INFO, "delivery: the agent was started");
     }
     pthread_mutex_unlock(&delivery->lock);
