@@ -114,7 +114,7 @@ static const struct lg__field delivery_entry_fields[] = {
     MAY_HAVE("httpStatus", "integer", "Status of the last answer; left out: there was none."),
     MAY_HAVE("attempted", "time", "When the last attempt was; left out: there was none."),
     MAY_HAVE("next", "time", "Earliest next attempt; left out: now, or never."),
-    MAY_HAVE("pause", "delivery-entry-pause", "Why a pending report waits until then."),
+    MAY_HAVE("pause", "delivery-entry-pause", "Why a pending report waits."),
     MAY_HAVE("settled", "time", "When it was sent or given up."),
     MAY_HAVE("told", "time", "When the program learned of it."),
     HAS("more", "number", "Runs with the same fingerprint that have no report of their own, and for which this report stands."),
@@ -124,7 +124,7 @@ static const struct lg__field delivery_entry_fields[] = {
     LAST,
 };
 SHAPE(delivery_entry, "delivery-entry",
-      "A report in the spool of a state directory, or a run without one: whether it has reached its server, and why not.")
+      "A report in the spool, or a run without one: whether it has reached its server, and why not.")
 
 static const struct lg__field verified_file_fields[] = {
     LINE("verified-file"),
@@ -242,7 +242,7 @@ static const struct lg__field spool_fields[] = {
         "The server's, and no more of the address, which may hold a secret; left out: not known, or in the credential file."),
     HAS("pending", "integer", "Reports that wait."),
     HAS("sent", "integer", "Reports that arrived."),
-    HAS("told", "integer", "Reports that arrived, and that the program learned of."),
+    HAS("told", "integer", "The same, and the program learned of them."),
     HAS("held", "integer", "Reports that the server refused, and that are tried again."),
     HAS("dead", "integer", "Reports that are given up."),
     LAST,
