@@ -62,7 +62,7 @@ struct lg__report_header {
     uint32_t before;        /* reports of this fingerprint before it, each made within a day of the next */
     uint32_t reserved0;
     uint64_t settled_ns;    /* it was sent or given up; 0: it was not */
-    uint64_t told_ns;       /* on_delivered was called for it; 0: it was not; the program writes it */
+    uint64_t told_ns;       /* on_delivered was called for it; 0: it was not; by the program */
     uint8_t reserved[44];
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };
