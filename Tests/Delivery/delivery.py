@@ -100,7 +100,7 @@ class Ended:
 class Report:
     """A report in the spool; struct lg__report_header."""
     FIELDS = {"flags": (120, "I"), "attempts": (124, "I"), "since_on_ns": (136, "Q"), "attempted_ns": (144, "Q"), "next_ns": (152, "Q"),
-              "next_on_ns": (160, "Q"), "made_ns": (72, "Q")}
+              "next_on_ns": (160, "Q"), "made_ns": (72, "Q"), "before": (384, "I")}
     HEADER = 456
 
     def __init__(self, path):
