@@ -20,6 +20,8 @@ extension Delivery {
         public var keepReports = 64
         /// Bytes of the reports in the spool, at least 65536. C: `keep_bytes`.
         public var keepBytes = 16 << 20
+        /// Bytes of requests and answers in a day, at least 8192. C: `daily_bytes`.
+        public var dailyBytes = 64 << 20
         /// Whether only the first part of each report is sent, of at most 4 KiB. C: `brief`.
         public var isBrief = false
         /// Whether paths are sent with the names of home directories, and with them the user's

@@ -84,6 +84,8 @@ extension Delivery {
         case busy
         /// The server asked for it.
         case asked
+        /// The bytes of the day are spent.
+        case spent
         /// Another one with its fingerprint has left, and has no answer yet.
         case behind
     }

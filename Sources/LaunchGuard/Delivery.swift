@@ -51,12 +51,13 @@ public struct Delivery: Sendable {
     /// ``requestReport(_:)`` that met one.
     public var problem: LaunchGuardError? { told.problem.withLock(\.self) }
 
-    /// Store whether reports may leave the machine. ``Consent/withheld`` deletes all reports that
-    /// were not sent; no run that ends before consent is given again is ever sent, nor is this one.
-    /// C: `lg_delivery_consent()`.
+    /// Store whether reports may leave the machine. After ``Consent/withheld`` all reports that
+    /// were not sent are deleted, and no request is under way; no run that ends before consent is
+    /// given again is ever sent, nor is this one. C: `lg_delivery_consent()`.
     ///
     /// - Returns: false where the consent could not be stored, for the reason in ``problem``: what
-    ///   was stored before still holds.
+    ///   was stored before still holds. After ``LaunchGuardError/Code/timeout`` it is stored, and
+    ///   an agent that was stopped may finish the step or the request that it was in.
     @discardableResult
     public func setConsent(_ consent: Consent) -> Bool {
         do throws(LaunchGuardError) {

@@ -69,6 +69,8 @@ public struct DeliveryEntry: Codable, Hashable, Sendable {
         case busy
         /// The server asked for it.
         case asked
+        /// The bytes of the day are spent.
+        case spent
         /// Another one with its fingerprint has left, and has no answer yet.
         case behind
     }

@@ -51,6 +51,7 @@ extension DeliveryEntry {
             case LG_PAUSE_AWAY: .away
             case LG_PAUSE_BUSY: .busy
             case LG_PAUSE_ASKED: .asked
+            case LG_PAUSE_SPENT: .spent
             case LG_PAUSE_BEHIND: .behind
             default: nil
             }

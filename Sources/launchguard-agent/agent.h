@@ -13,7 +13,10 @@ struct agent_options {
 };
 
 /* Exit statuses. */
-enum { AGENT_DONE = 0, AGENT_USAGE = 2, AGENT_NO_SPOOL = 3, AGENT_NO_CONFIG = 4, AGENT_FAILED = 5, AGENT_LEFT = 6, AGENT_NO_RUN = 7 };
+enum {
+    AGENT_DONE = 0, AGENT_USAGE = 2, AGENT_NO_SPOOL = 3, AGENT_NO_CONFIG = 4, AGENT_FAILED = 5, AGENT_LEFT = 6, AGENT_NO_RUN = 7,
+    AGENT_NO_OWNER = 8, AGENT_NO_PLACE = 9
+};
 
 int agent_run(const struct agent_options *options);
 

@@ -272,6 +272,8 @@ bool composer_work(struct composer *composer, struct moment now)
     uint64_t after = 0;
     for (struct known_run *run; (run = oldest_owed(composer->runs, after));) {
         after = run->ordinal;
+        if (!lg__consent_read(composer->mailbox->spool).given)
+            return false; /* withheld in between: the agent ends */
         if (!report_run(composer, run))
             full = true;
     }

@@ -7,7 +7,9 @@
 #include "agent.h"
 #include "export.h"
 #include "launchguard/base.h"
+#include "process/environment.h"
 #include "process/fault.h"
+#include "process/limits.h"
 
 static const char help[] =
     "usage: launchguard-agent --state DIRECTORY [--once] [--verbose]\n"
@@ -15,7 +17,9 @@ static const char help[] =
     "\n"
     "Waits for the end of the programs whose state is in DIRECTORY, makes reports of what ended\n"
     "badly, and sends them to where the program said. lg_delivery_start() starts it; a service or a\n"
-    "person may as well. One agent serves a directory: a second one ends at once.\n"
+    "person may as well. One agent serves a directory: a second one ends at once; one of another\n"
+    "version takes its place. The agent acts as the owner of DIRECTORY: root becomes that user, and\n"
+    "others are refused. Limits, scheduling and environment are the agent's own.\n"
     "\n"
     "  --state DIRECTORY  the state directory of the program\n"
     "  --once             send what is due now, each report once, then end\n"
@@ -29,7 +33,8 @@ static const char help[] =
     "exit status: 0 nothing is left to do, or another agent serves the directory; 2 usage; 3 there\n"
     "is no spool; 4 no configuration that can be used, or no consent; 5 a failure, see\n"
     "spool/agent.log; 6 with --once: reports are left that cannot go now;\n"
-    "7 with --export: the file holds no run that ended, or cannot be read\n";
+    "7 with --export: the file holds no run that ended, or cannot be read; 8 DIRECTORY belongs to\n"
+    "another user; 9 spool/agent cannot be locked, or another agent does not end\n";
 
 static int usage(const char *problem)
 {
@@ -80,6 +85,8 @@ int main(int argc, char **argv)
         return AGENT_NO_SPOOL;
     }
     chosen.state_directory = path;
+    environment_reduce(argv);
+    limits_reset();
     signal(SIGPIPE, SIG_IGN);
     fault_prepare();
     int status = agent_run(&chosen);

@@ -60,10 +60,14 @@ def is_gone(pid):
 
 def status_of(pid, field):
     """A line of /proc/PID/status."""
-    for line in open("/proc/%d/status" % pid):
+    for line in pathlib.Path("/proc/%d/status" % pid).read_text().splitlines():
         if line.startswith(field + ":"):
             return line.split(":", 1)[1].strip()
     raise KeyError(field)
+
+
+def is_stopped(pid):
+    return status_of(pid, "State").startswith("T")
 
 
 def end_of(run):
@@ -207,6 +211,12 @@ class DeliveryTest(unittest.TestCase):
             os.kill(pid, signal.SIGKILL)
         wait_until(lambda: is_gone(pid), "agent %d has ended" % pid)
 
+    def stopped_agent(self, point, *arguments, **environment):
+        """An agent that stops itself at a point, once it has."""
+        agent = self.start_agent(*arguments, agent=FAULTY_AGENT, LAUNCHGUARD_AGENT_FAULT="stop:" + point, **environment)
+        wait_until(lambda: agent.poll() is not None or is_stopped(agent.pid), "the agent stops")
+        return agent
+
     def attached(self, child):
         """Wait until an agent waits for the end of the program."""
         wait_until(lambda: "waiting for the end of process %d" % child.pid in self.log(), lambda: "the agent waits for the program: " + self.log())
@@ -219,10 +229,10 @@ class DeliveryTest(unittest.TestCase):
 
     def has_been_on(self, days):
         """The device has been on for so long; struct lg__server."""
-        block = bytearray(112)
+        block = bytearray(136)
         block[:8] = b"LGSERVER"
         struct.pack_into("<Q", block, 80, days * 24 * 3600 * 10**9)
-        struct.pack_into("<I", block, 108, crc32c(bytes(block[:108])))
+        struct.pack_into("<I", block, 132, crc32c(bytes(block[:132])))
         (self.spool / "server").write_bytes(block)
 
     def log(self):
@@ -257,7 +267,11 @@ class DeliveryTest(unittest.TestCase):
 
     def until_tried(self, attempts=1):
         """Wait until the one report had so many attempts that have ended, and return it."""
-        return wait_until(lambda: next((entry for entry in self.entries() if entry["attempts"] >= attempts and "not ended" not in entry["error"]), None),
+        def tried():
+            log = self.log()  # which says that an attempt has failed after the report does
+            return next((entry for entry in self.entries() if entry["attempts"] >= attempts and
+                         (entry["state"] != "pending" or "attempt %d failed" % entry["attempts"] in log)), None)
+        return wait_until(tried,
                      lambda: "an attempt is over: %s\n%s" % (self.entries(), self.log()))
 
     # ---- the server's side ----

@@ -276,6 +276,33 @@ class Answers(DeliveryTest):
         self.assertEqual((self.entry()["state"], len(server.requests)), ("sent", 2))
         self.assertEqual(self.identities(server), {self.run_.uuid: ["brief"]})
 
+    def test_a_budget(self):
+        """The request that reaches it is the last of the day; a person may send more."""
+        server = self.owed(daily_bytes=8192, brief=1)
+        for kind in KINDS * 3:
+            self.owe("begin", kind, server=server, daily_bytes=8192, brief=1)
+        self.assertEqual(self.run_agent(), LEFT)
+        spent = [len(request.body) for request in server.requests]
+        self.assertLess(sum(spent[:-1]), 8192)
+        pending = self.entries("pending")
+        self.assertTrue(pending and len(server.requests) > 1, self.entries())
+        for entry in pending:
+            self.assertGreater(entry["next_ns"], time.time_ns() + 23 * 3600 * 10**9)
+        self.assertEqual((self.run_agent(), len(server.requests)), (LEFT, len(spent)))
+        self.nudge()
+        self.run_agent()
+        self.assertGreater(len(server.requests), len(spent))
+
+    def test_while_each_byte_costs(self):
+        """Only first parts go, until the file is gone."""
+        server = self.owed()
+        (self.spool / "metered").touch()
+        self.start_agent()
+        wait_until(lambda: server.accepted(), "the first part")
+        self.assertEqual(self.identities(server), {self.run_.uuid: ["brief"]})
+        (self.spool / "metered").unlink()
+        self.until_sent(self.run_.uuid)
+
     def test_the_order_of_reports(self):
         """The first of a streak, then the newest launch crash."""
         server = self.server()
@@ -321,9 +348,8 @@ class Clocks(DeliveryTest):
 
     def test_a_damaged_file_of_the_server(self):
         self.pending()
-        for junk in b"", b"junk", bytes(112), b"\xff" * 112, b"x" * 4096:
+        for junk in b"", b"junk", bytes(136), b"\xff" * 136, b"x" * 4096:
             (self.spool / "server").write_bytes(junk)
-            # The clock of the spool begins anew at that of this boot.
             Report(self.files("new")[0]).change(next_ns=time.time_ns() + 3600 * 10**9, next_on_ns=time.monotonic_ns() + 3600 * 10**9)
             self.assertEqual((self.run_agent(), len(self.target.requests)), (LEFT, 1))
         self.nudge()

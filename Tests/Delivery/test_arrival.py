@@ -364,12 +364,19 @@ class Waiting(DeliveryTest):
         wait_until(lambda: len(server.requests) == 2, "the second part is on its way")
         server.down()
         self.until_tried(2)
+        self.end_agent(self.agent())  # nobody sends before the program waits
         server.up()
         again = self.run_victim("deliver", "wait:5000", "begin", "finish", endpoint=server.url())
         self.assertEqual((again["wait"], again["result"]), ("ok", "delivered"))
         self.assertGreater(int(again["pumped"]), 0)
-        self.assertEqual(server.requests[-1].headers["x-launchguard-via"], "wait")
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"]})
+
+    def test_the_server_is_told_that_somebody_waits(self):
+        server = self.server()
+        self.owe(server=server)
+        self.nudge("wait")
+        self.run_agent()
+        self.assertEqual([request.headers["x-launchguard-via"] for request in server.requests], ["wait"] * 2)
 
     def test_handed_over(self):
         server = self.server(otherwise=scripted.hang)

@@ -1,4 +1,5 @@
 """Nothing leaves without consent, and no secret leaves at all."""
+import collections
 import contextlib
 import pathlib
 import signal
@@ -6,10 +7,12 @@ import time
 import unittest
 
 import server as scripted
-from delivery import GIVEN, HTTP, OTLP, SENTRY, WITHHELD, DeliveryTest, agents_of, is_gone
-from waiting import wait_until
+from delivery import FAULTY_AGENT, GIVEN, HTTP, KINDS, LIMIT, MISSING, OTLP, SENTRY, WITHHELD, DeliveryTest, Report, agents_of, is_gone
+import seeds
+from waiting import pass_time, wait_until
 
 KEPT = 0
+ROUNDS = 24
 REPORTS = ("new", "held", "dead", "tmp")
 SECRET = "Zm9vLXNlY3JldC1iYXI"
 
@@ -83,6 +86,82 @@ class Consent(DeliveryTest):
             (self.spool / "consent").write_bytes(text)
             self.assertNotEqual(self.run_agent(), 0, text[:20])
         self.assertEqual(server.requests, [])
+
+
+class Withheld(DeliveryTest):
+    """When the call that withholds consent returns, nothing is left, and nothing comes, whatever
+    the agent does meanwhile. An agent that was stopped within a step may do that step, and the call
+    says so."""
+    STEPS = "agent", "mailbox", "sender", "composer", "witness"
+    # Where an agent has hold of the spool: for a step with a file, or for a request.
+    HOLDS = {"mailbox: may write", "mailbox: may move", "mailbox: header written", "agent: may send", "sender: request begins", "sender: answer",
+             "agent: part delivered", "agent: delivered"}
+
+    def left(self):
+        """Files in the spool that hold something of a report."""
+        found = [path for folder in (*REPORTS, "requests") for path in (self.spool / folder).iterdir()]
+        return found + [path for path in (self.spool / "tally",) if path.exists()]
+
+    def gone(self, agent):
+        agent.wait(LIMIT)
+        self.assertEqual(self.left(), [])
+        for path in self.files("sent"):
+            self.assertEqual(path.stat().st_size, Report.HEADER)
+
+    def test_at_every_step(self):
+        server = self.server()
+        for kind in KINDS[:2]:
+            self.owe("begin", kind, server=server)
+        child = self.start("deliver", "begin", "finish", "report-now:x", "loop", endpoint=server.url(), agent_path=MISSING)
+        self.said(child, "requested: ")
+        child.kill()
+        self.end(child)
+        template = self.state
+        self.copy_state("listed")
+        self.run_agent(agent=FAULTY_AGENT, LAUNCHGUARD_AGENT_FAULT="list:%s" % (self.folder / "points"))
+        points = [point for point in sorted(set((self.folder / "points").read_text().splitlines())) if point.split(":")[0] in self.STEPS]
+        print("%d points: %s" % (len(points), points), flush=True)
+        self.assertLessEqual(self.HOLDS, set(points))
+        for number, point in enumerate(points):
+            with self.subTest(point):
+                self.state = template
+                self.copy_state("state-%d" % number)
+                agent = self.stopped_agent(point)
+                self.assertIsNone(agent.poll())
+                tried = len(server.requests)
+                run = self.run_victim("consent:2", "exit:0", agent_path=MISSING)
+                self.assertEqual(self.left(), [])
+                self.assertEqual(run["consent"], "timeout" if point in self.HOLDS else "ok")
+                agent.send_signal(signal.SIGCONT)
+                self.gone(agent)
+                if run["consent"] == "ok":
+                    self.assertEqual(len(server.requests), tried)
+
+    def test_at_any_moment(self):
+        """An agent that has many reports to make and to send."""
+        server = self.server()
+        requests = ["report-now:x"] * 16
+        statuses = collections.Counter()
+        for number, (draw, again) in enumerate(seeds.draws("delivery-privacy", "Withheld.test_at_any_moment")):
+            for round_ in range(ROUNDS):
+                with self.subTest(again, round=round_):
+                    self.state = self.folder / ("state-%d-%d" % (number, round_))
+                    self.spool = self.state / "spool"
+                    go = self.folder / ("go-%d-%d" % (number, round_))
+                    child = self.start("deliver", "begin", "finish", *requests, "until:%s" % go, "consent:2", "loop", endpoint=server.url())
+                    self.attached(child)
+                    agent = self.agent()
+                    pass_time(draw.random() * 0.1, "the word comes at any moment")
+                    go.touch()
+                    self.said(child, "consent: ")
+                    left = self.left()
+                    wait_until(lambda: is_gone(agent), "the agent ends")
+                    self.assertEqual((left, self.left()), ([], []))
+                    child.kill()
+                    run = self.end(child)
+                    statuses[run["consent"]] += 1
+        print("the calls returned %s; %d requests came" % (dict(statuses), len(server.requests)), flush=True)
+        self.assertEqual(set(statuses), {"ok"})
 
 
 class Switches(DeliveryTest):

@@ -86,6 +86,8 @@ static int take_option(const char *name, size_t size, char *value)
         options.keep_reports = (uint32_t)number;
     else if (IS("keep_bytes"))
         options.keep_bytes = number;
+    else if (IS("daily_bytes"))
+        options.daily_bytes = number;
     else if (IS("brief"))
         options.brief = (uint32_t)number;
     else if (IS("agent_path"))

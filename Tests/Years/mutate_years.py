@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Take one mend of the launch machine out, and see Years find it: each mutant is a life in which a
-program once stayed in its loop, was held for ever, or was repaired for nothing."""
+"""Take one mend of the launch machine or of delivery out, and see Years find it: each mutant is a
+life in which a program once stayed in its loop, was held for ever, or was repaired for nothing; or
+in which a report was lost, counted twice, or sent without end."""
 import argparse
 import concurrent.futures
+import dataclasses
 import os
 import subprocess
 import sys
@@ -12,12 +14,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 CORE = ROOT / "Sources/CLaunchGuard"
-POLICIES = [CORE / name for name in ("launch/account.c", "launch/decide.c", "launch/ended.c", "launch/evidence.c", "launch/ladder.c", "launch/suspects.c",
+AGENT = ROOT / "Sources/launchguard-agent"
+MACHINE = [CORE / name for name in ("launch/account.c", "launch/decide.c", "launch/ended.c", "launch/evidence.c", "launch/ladder.c", "launch/suspects.c",
                                      "launch/terms.c", "launch/versions.c", "launch/wish.c", "session/retention_choice.c")]
-YEARS = "60000"
 
 # What is taken out, the file, its text, and the text without it.
-MUTANTS = [
+LAUNCH_MUTANTS = [
     ("a failed trial offers what was not tried", "ended.c",
      "    context->mode = LG_LAUNCH_MODE_NORMAL;\n    lg__terms_set_flag(context, LG__CONTEXT_DUE, true);\n    if (weight",
      "    context->mode = LG_LAUNCH_MODE_SAFE;\n    if (weight"),
@@ -61,28 +63,71 @@ MUTANTS = [
 ]
 
 
-def compiled(compiler, folder, machine):
+DELIVERY_MUTANTS = [
+    ("only time that the device was on makes a report old", "fate.c", "now.on_ns > report->since_on_ns && now.on_ns - report->since_on_ns > AGE_MAX_NS",
+     "now.wall_ns > report->made_ns && now.wall_ns - report->made_ns > AGE_MAX_NS"),
+    ("nothing is given up by a count", "fate.c", "now.on_ns > report->since_on_ns && now.on_ns - report->since_on_ns > AGE_MAX_NS", "report->attempts >= 20"),
+    ("a denial is no verdict", "fate.c", "        deny(report, server, now);\n        fate = fate == FATE_AGAIN ? FATE_HELD : fate;", "        deny(report, server, now);\n        fate = over;"),
+    ("a held report is tried daily", "fate.c", "(takes_others || moment_is_due(report->next, now))", "takes_others"),
+    ("a portal's page is no answer", "fate.c", "answer->is_foreign ? AWAY : ", ""),
+    ("a report that left takes no runs", "choice.c", "waits(mail) && !(mail->header.flags & LG__REPORT_LEFT) &&", "waits(mail) &&"),
+    ("what failed goes after the others", "choice.c", "    if (failed != other_failed)\n        return other_failed;\n", ""),
+    ("what failed waits its turn", "choice.c", "one->header.next.on_ns < other->header.next.on_ns", "one->header.failures < other->header.failures"),
+    ("a day has a budget", "fate.c", "        server->next = server->day;\n", ""),
+    ("one report of a fingerprint is under way", "choice.c", "return !(mail->header.flags & LG__REPORT_LEFT);", "return false;"),
+    ("two reports of a fingerprint wait at the most", "choice.c", "waiting > 1 || ", ""),
+    ("the newest report says how many there were", "choice.c", "new->before = mail->header.before + 1;", "new->before = 1;"),
+    ("reports of a fingerprint are paced", "choice.c", "new->before < FREE_REPORTS || wait <= since ? 0", "true ? 0"),
+    ("a server that was away is not away for six hours", "fate.c", "backoff(server->absences, BACKOFF_MAX_NS, random)", "backoff(server->absences, 20 * HOUR_NS, random)"),
+    ("a device without a clock waits by the time that it was on", "moment.c", " || due.on_ns <= now.on_ns || due.on_ns - now.on_ns > WAIT_MAX_NS", ""),
+    ("runs that were counted last are not counted again", "fate.c", "    report->more += more->count;", "    report->more += more->count + 1;"),
+    ("what was given up before is given up at once", "fate.c", "        mail->header.since_on_ns = now.on_ns; /*", "        mail->header.since_on_ns = now.on_ns, mail->header.refusals = 0; /*"),
+]
+
+
+@dataclasses.dataclass
+class Subject:
+    """Policies, the program of Years that lives by them, and what is taken out."""
+    name: str
+    policies: list
+    sources: list
+    years: str
+    mutants: list
+
+
+SUBJECTS = [
+    Subject("launch", MACHINE, ["test_years.c", "draw.c", "live.c", "shrink.c", "device.c"], "60000", LAUNCH_MUTANTS),
+    Subject("delivery", [AGENT / "policy" / name for name in ("choice.c", "fate.c", "moment.c")], ["test_post_years.c", "post_world.c", "post_live.c"], "6000",
+            DELIVERY_MUTANTS),
+]
+
+
+def compiled(compiler, folder, subject, policies):
     program = folder / "years"
-    sources = [HERE / name for name in ("test_years.c", "draw.c", "live.c", "shrink.c", "device.c")]
-    done = subprocess.run([*compiler.split(), "-std=c11", "-O2", "-D_GNU_SOURCE", f"-I{ROOT / 'include'}", f"-I{ROOT / 'Sources/CLaunchGuard'}",
-                           f"-I{ROOT / 'Tests/Support'}", "-o", str(program), *map(str, sources), *map(str, machine)], capture_output=True, text=True)
+    sources = [HERE / name for name in subject.sources]
+    done = subprocess.run([*compiler.split(), "-std=c11", "-O2", "-D_GNU_SOURCE", f"-I{ROOT / 'include'}", f"-I{CORE}", f"-I{AGENT}",
+                           f"-I{ROOT / 'Tests/Support'}", "-o", str(program), *map(str, sources), *map(str, policies)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return program
 
 
-def lived(program):
+def lived(program, years):
     """The first finding of Years, or None."""
     # the seed is fixed: a mutant that few lives meet must not survive by luck
-    done = subprocess.run([str(program), YEARS], capture_output=True, text=True, env={**os.environ, "LAUNCHGUARD_SEED": "1", "LAUNCHGUARD_FOUND": ""}, timeout=900)
+    try:
+        done = subprocess.run([str(program), years], capture_output=True, text=True, env={**os.environ, "LAUNCHGUARD_SEED": "1", "LAUNCHGUARD_FOUND": ""},
+                              timeout=300)
+    except subprocess.TimeoutExpired:
+        return ["it does not end"]
     return None if done.returncode == 0 else done.stdout.splitlines()[:2] or ["it did not end by itself"]
 
 
-def without(directory, name, mutants, all_of_them=True):
+def without(directory, name, subject, mutants, all_of_them=True):
     """The sources of the policies, with the texts of these mutants taken out. Mutants of one text:
     the first is taken where not all can be."""
     folder = Path(directory) / name
     folder.mkdir()
-    texts = {source.name: source.read_text() for source in POLICIES}
+    texts = {source.name: source.read_text() for source in subject.policies}
     for _, file, text, replacement in mutants:
         if texts[file].count(text) != 1:
             if not all_of_them:
@@ -94,16 +139,17 @@ def without(directory, name, mutants, all_of_them=True):
     return [folder / file for file in texts]
 
 
-def tried(compiler, directory, index):
-    policies = without(directory, str(index), [MUTANTS[index]])
-    return policies if isinstance(policies, str) else lived(compiled(compiler, policies[0].parent, policies))
+def tried(compiler, directory, subject, index):
+    policies = without(directory, f"{subject.name}-{index}", subject, [subject.mutants[index]])
+    return policies if isinstance(policies, str) else lived(compiled(compiler, policies[0].parent, subject, policies), subject.years)
 
 
 def compare(compiler, directory):
-    """The figures of the same lives without any of the mends, and with all."""
-    for name, mutants in ("before", MUTANTS), ("after", []):
-        policies = without(directory, name, mutants, all_of_them=False)
-        done = subprocess.run([str(compiled(compiler, policies[0].parent, policies)), "5000", "count"], capture_output=True, text=True,
+    """The figures of the same lives without any of the mends of the machine, and with all."""
+    subject = SUBJECTS[0]
+    for name, mutants in ("before", subject.mutants), ("after", []):
+        policies = without(directory, name, subject, mutants, all_of_them=False)
+        done = subprocess.run([str(compiled(compiler, policies[0].parent, subject, policies)), "5000", "count"], capture_output=True, text=True,
                               env={**os.environ, "LAUNCHGUARD_SEED": "1"}, timeout=900)
         print(f"{name} the mends:\n{done.stdout}", end="", flush=True)
 
@@ -113,19 +159,24 @@ def main():
     arguments.add_argument("--compiler", default="cc")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--compare", action="store_true", help="only compare the figures without any mend to those with all")
+    arguments.add_argument("--subject", choices=[subject.name for subject in SUBJECTS], action="append", help="only the mutants of this one")
     options = arguments.parse_args()
-    failed = 0
+    failed, count = 0, 0
     with tempfile.TemporaryDirectory() as directory:
         if options.compare:
             return compare(options.compiler, directory)
-        assert lived(compiled(options.compiler, Path(directory), POLICIES)) is None, "the right machine fails"
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            results = list(pool.map(lambda i: tried(options.compiler, directory, i), range(len(MUTANTS))))
-    for (name, *_), result in zip(MUTANTS, results):
-        failed += not isinstance(result, list)
-        print(f"{'found' if isinstance(result, list) else 'NOT FOUND'}: without \"{name}\"")
-        print("    " + ("\n    ".join(line.strip()[:400] for line in result) if isinstance(result, list) else str(result or "every life is whole")))
-    print(f"{len(MUTANTS) - failed} of {len(MUTANTS)} mutants found")
+        for subject in SUBJECTS:
+            if options.subject and subject.name not in options.subject:
+                continue
+            assert lived(compiled(options.compiler, Path(directory), subject, subject.policies), subject.years) is None, f"the right {subject.name} fails"
+            with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+                results = list(pool.map(lambda i: tried(options.compiler, directory, subject, i), range(len(subject.mutants))))
+            for (name, *_), result in zip(subject.mutants, results):
+                failed += not isinstance(result, list)
+                print(f"{'found' if isinstance(result, list) else 'NOT FOUND'}: without \"{name}\"")
+                print("    " + ("\n    ".join(line.strip()[:400] for line in result) if isinstance(result, list) else str(result or "every life is whole")))
+            count += len(results)
+    print(f"{count - failed} of {count} mutants found")
     return 1 if failed else 0
 
 

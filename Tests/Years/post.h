@@ -37,7 +37,7 @@ struct crash {
 
 struct world {
     uint64_t seed, end_ns, drain_ns; /* from drain_ns on all is well, and nothing crashes */
-    struct spans power, network, server, consent, address; /* of address: 0 a wrong one, 1 the right one */
+    struct spans power, network, server, consent, address; /* of address: 1 the right one */
     unsigned bug_count, crash_count;
     struct crash crashes[RUNS_MOST];
     enum clock clock;
@@ -47,6 +47,7 @@ struct world {
     unsigned keep_reports, keep_runs;
     bool has_full, has_form; /* a second part; answers of a form of its own */
     bool asks;               /* a busy server says for how long */
+    uint64_t daily_bytes;
     unsigned person_days;    /* a person uploads everything so often; 0: never */
 };
 
@@ -57,7 +58,7 @@ uint64_t spans_until(const struct spans *spans);
 
 /* ---- post_live.c ---- */
 
-enum post_broken { POST_WHOLE, LATE, GIVEN_UP, WRONG_COUNT, TWO_IDENTITIES, WITHHELD_SENT, TOO_MANY_REQUESTS, POST_BROKEN };
+enum post_broken { POST_WHOLE, LATE, GIVEN_UP, WRONG_COUNT, TWO_IDENTITIES, WITHHELD_SENT, TOO_MANY_REQUESTS, TOO_MANY_BYTES, POST_BROKEN };
 extern const char *const post_broken_names[POST_BROKEN];
 
 struct post_figures {

@@ -12,12 +12,15 @@
 #define KILLS_UNTIL_NS (20 * DAY_NS)
 #define ONLINE_DAYS_MOST 7
 /* A day has so many requests at the most, of which so many reach a server. */
+#define BRIEF_BYTES 4096u
+#define FULL_BYTES 65536u
 #define REQUESTS_MOST 700
 #define LEFT_MOST 400
 
 const char *const post_broken_names[POST_BROKEN] = {
     "whole", "a bug is unknown at the server after seven online days", "a report is given up that could still go",
     "the server counts other ends than there were", "a run is in two reports", "a report goes that the user withheld", "too many requests in a day",
+    "too many bytes in a day",
 };
 
 /* What a report stands for, beside its header. */
@@ -56,6 +59,7 @@ struct device {
     uint64_t good_since_ns, day, person_ns;
     bool good_day;
     unsigned requests, left;
+    uint64_t bytes;
     enum post_broken broken;
 };
 
@@ -172,6 +176,8 @@ static struct answer ask(struct device *d, const struct mail *mail, struct conte
         return answer;
     }
     d->left++;
+    answer.bytes = mail->header.flags & LG__REPORT_BRIEF_SENT ? FULL_BYTES : BRIEF_BYTES;
+    d->bytes += answer.bytes;
     if (network == PORTAL) {
         answer.http_status = d->world->has_form ? 200 : 302;
         answer.is_foreign = true;
@@ -183,7 +189,7 @@ static struct answer ask(struct device *d, const struct mail *mail, struct conte
     if (answer.http_status == WELL)
         receive(d, mail, content);
     if (dice(d, 100) < d->world->lost_percent)
-        return (struct answer){ .http_status = 0 };
+        return (struct answer){ .bytes = answer.bytes };
     if (d->world->asks && (answer.http_status == 429 || answer.http_status == 503)) {
         answer.has_pause = true;
         answer.pause_ns = dice(d, 2 * HOUR_NS);
@@ -238,6 +244,7 @@ static void attempt(struct device *d, struct mail *mail)
         return;
     }
     const enum fate fate = fate_conclude(&mail->header, &d->server, &before, left, &answer, is_full, now(d), dice(d, 0));
+    fate_spend(&d->server, answer.bytes, d->world->daily_bytes, now(d));
     store_server(d);
     const bool is_old = d->on_ns - content->made_ns > 80 * DAY_NS, is_poisoned = d->world->poison && content->bug == 0;
     d->is_old |= is_old && fate == FATE_DEAD;
@@ -361,7 +368,9 @@ static void end_of_day(struct device *d)
         d->figures->most_requests_a_day = d->requests;
     if (d->left > d->figures->most_left_a_day)
         d->figures->most_left_a_day = d->left;
-    d->requests = d->left = 0;
+    if (d->bytes > 2 * (d->world->daily_bytes + FULL_BYTES) && !d->world->killed_percent && !d->world->person_days && d->world->clock != CLOCK_JUMPS)
+        breaks(d, TOO_MANY_BYTES); /* the days of a calendar are others */
+    d->bytes = d->requests = d->left = 0;
 }
 
 static void look_at_day(struct device *d)
@@ -398,7 +407,7 @@ static uint64_t next_event(struct device *d, unsigned crash)
     if (crash < world->crash_count)
         next = sooner(next, world->crashes[crash].at_ns);
     if (d->on && d->consent == GIVEN) {
-        const uint64_t left = choice_left(d->mails, d->count, &d->server, now(d));
+        const uint64_t left = choice_left(d->mails, d->count, &d->server, now(d), no_skips, NULL);
         if (d->true_ns < d->agent_ns)
             next = sooner(next, d->agent_ns);
         else if (left != UINT64_MAX)

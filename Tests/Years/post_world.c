@@ -187,5 +187,6 @@ void world_draw(struct world *world, uint64_t seed)
     world->killed_percent = percent(20) ? (percent(20) ? 100 : (unsigned)below(60)) : 0;
     world->keep_reports = percent(30) ? 4 + (unsigned)below(8) : MAILS_MOST;
     world->keep_runs = 4 + (unsigned)below(60);
+    world->daily_bytes = percent(30) ? (300 + below(2000)) * 1024 : UINT64_C(64) << 20;
     world->person_days = percent(20) ? 1 + (unsigned)below(40) : 0;
 }

@@ -35,7 +35,7 @@ typedef enum lg_delivery_target {
 typedef enum lg_consent {
     LG_CONSENT_KEPT = 0,    /**< as stored in the state directory; at first: withheld */
     LG_CONSENT_GIVEN = 1,
-    LG_CONSENT_WITHHELD = 2 /**< the reports that wait to be sent are deleted */
+    LG_CONSENT_WITHHELD = 2 /**< the reports that were not sent are deleted */
 } lg_consent;
 
 /** A bit of lg_delivery_options.ends. */
@@ -67,7 +67,8 @@ typedef enum lg_delivery_pause {
     LG_PAUSE_AWAY = 2,   /**< nothing reaches the server */
     LG_PAUSE_BUSY = 3,   /**< the server was reached, and gave no verdict */
     LG_PAUSE_ASKED = 4,  /**< the server asked for it */
-    LG_PAUSE_BEHIND = 5  /**< another one with its fingerprint has left, and has no answer yet */
+    LG_PAUSE_SPENT = 5,  /**< the bytes of the day are spent */
+    LG_PAUSE_BEHIND = 6  /**< another one with its fingerprint has left, and has no answer yet */
 } lg_delivery_pause;
 
 /** A report in the spool. */
@@ -144,6 +145,10 @@ typedef struct lg_delivery_options {
     /** Bytes of the reports in the spool; 0 = 16777216 (16 MiB), at least 65536. */
     uint64_t keep_bytes;
 
+    /** Bytes of requests and answers in a day, without those of TLS. The request that reaches the
+     *  limit is the last one of the day. 0 = 67108864 (64 MiB), at least 8192. */
+    uint64_t daily_bytes;
+
     /** 1: paths are sent as they are, and so are the user's number, the boot's id and the name of
      *  the parent. 0: these three are not sent, and "~" stands for a home directory: /root, that of
      *  the agent's user, a name in /home, /var/home, /run/user, /media, /run/media or /mnt, and one
@@ -192,10 +197,11 @@ LG_BEGIN
  *  The call returns before the agent runs, except where the last run counted as a launch crash, or
  *  the configuration is new, as at the very first start: then the agent has started. The program's
  *  wait() does not see the agent, which shares no descriptor with it. Process 1 of a namespace and
- *  a subreaper become its parent: it tries each report that is due once, and ends. Without consent
- *  no agent is started. The environment variable LAUNCHGUARD_NO_DELIVERY, also in a setuid program,
- *  or a file named "off" in the folder "spool" of the state directory, switches delivery off; the
- *  configuration and the consent are stored all the same.
+ *  a subreaper become its parent: it tries each report that is due once, and ends. An agent of
+ *  another version ends after the request under way. Without consent no agent is started. The
+ *  environment variable LAUNCHGUARD_NO_DELIVERY, also in a setuid program, or a file named "off" in
+ *  the folder "spool" of the state directory, switches delivery off; the configuration and the
+ *  consent are stored all the same.
  *
  *  An agent that has not begun after two seconds, as without one of its libraries, is in
  *  lg_session_message() and the ring log then.
@@ -207,7 +213,7 @@ LG_BEGIN
  *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT; LG_ERR_LINK,
  *          LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_LIMIT,
  *          LG_ERR_NOT_DIRECTORY, LG_ERR_NOT_FOUND, LG_ERR_SYSTEM (errno): the spool cannot be
- *          written.
+ *          written; LG_ERR_TIMEOUT: as by lg_delivery_consent().
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes, and a thread that
  *  ends by itself.
@@ -215,17 +221,20 @@ LG_BEGIN
  */
 LG_API lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *options);
 
-/** Store whether reports may leave the machine. Withheld consent deletes all reports that were not
- *  sent. No run that ends before consent is given again is ever sent, nor is this one. Where nobody
- *  has withheld it before, consent also holds for the runs that have ended. Consent starts the
- *  agent where lg_delivery_start() was called before. A call that dies has stored the word, and the
- *  next one with the same word deletes what is left.
+/** Store whether reports may leave the machine. When a call with LG_CONSENT_WITHHELD returns LG_OK,
+ *  all reports that were not sent are deleted, no request is under way, and none comes. No run that
+ *  ends before consent is given again is ever sent, nor is this one. Where nobody has withheld it
+ *  before, consent also holds for the runs that have ended. Consent starts the agent where
+ *  lg_delivery_start() was called before. A call that dies has stored the word, and the next one
+ *  with the same word deletes what is left.
  *
  *  @param consent  LG_CONSENT_GIVEN or LG_CONSENT_WITHHELD.
  *  @return LG_OK; LG_ERR_OPTION; LG_ERR_SECONDARY; LG_ERR_UNPROTECTED; LG_ERR_CLOSED;
  *          LG_ERR_FORKED; LG_ERR_ARGUMENT; LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION,
  *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_LIMIT, LG_ERR_NOT_DIRECTORY, LG_ERR_NOT_FOUND,
- *          LG_ERR_SYSTEM (errno): the spool cannot be written.
+ *          LG_ERR_SYSTEM (errno): the spool cannot be written, or a report not be deleted;
+ *          LG_ERR_TIMEOUT: the reports are deleted, but an agent did not react for two seconds, as
+ *          it was stopped: it may finish the step or the request that it was in.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes.
  *  Durable: survives a power cut.

@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,14 +75,11 @@ ALONE static void take_standard_files(void)
 
 ALONE static void become_program(void)
 {
-    const struct rlimit none = { 0, 0 };
     for (int signal = 1; signal <= SIGNALS; signal++)
         lg__os_signal_default(signal);
     lg__os_signals_set(0);
     take_standard_files();
     close_all();
-    lg__os_call(SYS_chdir, (long)(uintptr_t)"/", 0, 0, 0, 0, 0);
-    lg__os_call(SYS_prlimit64, 0, RLIMIT_CORE, (long)(uintptr_t)&none, 0, 0, 0);
     spawned.error = -lg__os_call(SYS_execve, (long)(uintptr_t)spawned.path, (long)(uintptr_t)spawned.argv, (long)(uintptr_t)spawned.envp, 0, 0, 0);
     lg__os_call(SYS_exit_group, 127, 0, 0, 0, 0, 0);
 }

@@ -336,8 +336,8 @@ const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias);
 /* ---- linux_spawn.c: a program that is independent of this process ---- */
 
 /* Start a program whose end this process never sees by wait() or SIGCHLD, and that shares nothing
- * with it: a session of its own, no descriptor but /dev/null as 0, 1 and 2, default dispositions,
- * no blocked signal, "/" as its working directory, and no core file. Where this process is init, or
+ * with it but limits, scheduling and the working directory: a session of its own, no descriptor but
+ * /dev/null as 0, 1 and 2, default dispositions, no blocked signal. Where this process is init, or
  * a subreaper, the program is its child all the same. Returns 0, or errno; the program has begun
  * then. */
 int lg__os_spawn_detached(const char *path, char *const argv[], char *const envp[]);

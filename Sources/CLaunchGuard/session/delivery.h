@@ -17,8 +17,8 @@ struct lg__delivery {
     pthread_mutex_t lock; /* of all of it */
     bool started;
     char agent[4096];     /* path of the agent's program; "": there is none */
-    uint64_t spawned_ns;  /* CLOCK_MONOTONIC of the last start of an agent; 0: none */
-    uint64_t begun_ns;    /* before that start: when an agent last took its lock; CLOCK_REALTIME */
+    bool looked;          /* for an agent, within lg_delivery_start() */
+    uint64_t begun_ns;    /* 1 more than when an agent last began, as of the last start of one; 0: none was started */
     uint32_t ends;        /* as of the configuration */
     lg_delivered_callback on_delivered;
     void *user;
@@ -53,8 +53,8 @@ void lg__delivery_entries_info(const struct lg__report_header *header, lg_delive
 
 /* Find the agent's program. `wanted`: lg_delivery_options.agent_path. false: there is none. */
 bool lg__delivery_agent_find(const char *wanted, char ret_path[4096]);
-/* Start an agent, unless one lives, was just started, or may not be: without consent, or switched
- * off. LG_ERR_NO_AGENT: the system does not start it; lg_session_message() and the log say why. */
+/* Start an agent, unless one serves or none may: without consent, or switched off. LG_ERR_NO_AGENT:
+ * the system does not start it; lg_session_message() and the log say why. */
 lg_status lg__delivery_agent_start(lg_session *session, int spool);
 /* Wait a moment until the agent that this process started has begun. One that lacks a library, for
  * example, ends before that, which lg_session_message() and the log say. */

@@ -56,18 +56,8 @@ bool lg__delivery_agent_is_off(int spool)
     return getenv("LAUNCHGUARD_NO_DELIVERY") || lg__spool_is_off(spool);
 }
 
-/* Variables for libraries that were loaded into this program alone, and for its service manager: an
- * agent that spoke to the manager would speak for the program. */
-static bool is_of_program_alone(const char *variable)
-{
-    static const char *const names[] = { "LD_PRELOAD=", "LD_AUDIT=", "NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=" };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-/* The environment without variables that are for this program alone. NULL: no memory. */
+/* The environment without the variables of the loader, which would load libraries of this program
+ * into the agent. The agent drops others. NULL: no memory. */
 static char **environment(void)
 {
     size_t count = 0, at = 0;
@@ -75,7 +65,7 @@ static char **environment(void)
         count++;
     char **copy = malloc((count + 1) * sizeof *copy);
     for (size_t i = 0; copy && i < count && environ[i]; i++)
-        if (!is_of_program_alone(environ[i]))
+        if (strncmp(environ[i], "LD_", 3) != 0)
             copy[at++] = environ[i];
     if (copy)
         copy[at] = NULL;
@@ -121,17 +111,14 @@ lg_status lg__delivery_agent_start(lg_session *session, int spool)
     if (lg__delivery_agent_is_off(spool) || !lg__consent_read(spool).given)
         return LG_OK;
     pthread_mutex_lock(&delivery->lock);
-    const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    bool is_new = delivery->spawned_ns && now - delivery->spawned_ns < BEGIN_NS;
-    if (delivery->agent[0] && !is_new && !lg__spool_agent_lives(spool) && state_directory(spool, path)) {
+    if (delivery->agent[0] && !lg__spool_agent_serves(spool) && state_directory(spool, path)) {
         char *argv[] = { delivery->agent, option, path, NULL }, **variables = environment();
         char words[96];
-        delivery->begun_ns = last_begun(spool);
+        delivery->begun_ns = last_begun(spool) + 1;
         int error = variables ? lg__os_spawn_detached(delivery->agent, argv, variables) : 0;
         free(variables);
-        delivery->spawned_ns = now;
         if (error) {
-            delivery->begun_ns = UINT64_MAX; /* nobody waits for it */
+            delivery->begun_ns = 0; /* nobody waits for it */
             status = fail(session, "cannot be started: ", lg__error_words(error, words, sizeof words));
         } else if (variables)
             lg__host_log(&session->host, LG_LEVEL_INFO, "delivery: the agent was started");
@@ -144,9 +131,9 @@ void lg__delivery_agent_await(lg_session *session, int spool)
 {
     static const uint32_t never;
     pthread_mutex_lock(&lg__delivery_state.lock);
-    const uint64_t begun = lg__delivery_state.spawned_ns ? lg__delivery_state.begun_ns : UINT64_MAX;
+    const uint64_t begun = lg__delivery_state.begun_ns;
     pthread_mutex_unlock(&lg__delivery_state.lock);
-    for (uint64_t left = LG_PATIENCE(BEGIN_NS) / LOOK_NS; last_begun(spool) == begun && !lg__spool_agent_lives(spool) && !lg__capture_alone(); left--) {
+    for (uint64_t left = LG_PATIENCE(BEGIN_NS) / LOOK_NS; last_begun(spool) + 1 == begun && !lg__spool_agent_lives(spool) && !lg__capture_alone(); left--) {
         if (!left) {
             fail(session, "was started, and has not begun", "");
             return;

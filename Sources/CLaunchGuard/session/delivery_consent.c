@@ -2,24 +2,50 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
 #include "session/delivery.h"
+#include "store/map.h"
 
-static bool drop_one(int folder, const char *name, void *argument)
+/* An agent at work lets go of the folder within milliseconds, on a slow disk within a second. */
+#define PATIENCE 20
+
+static bool drop_one(int folder, const char *name, void *error)
 {
-    (void)argument;
-    unlinkat(folder, name, 0);
+    if (unlinkat(folder, name, 0) != 0 && errno != ENOENT)
+        *(int *)error = errno;
     return true;
 }
 
-static void empty(int spool)
+/* A report's name begins with a digit, that of a request with its folder. What other calls write
+ * stays. */
+static bool drop_temporary(int folder, const char *name, void *error)
 {
-    static const char *const folders[] = { "new", "held", "dead", "requests" };
+    return (*name > '9' && *name != 'r') || drop_one(folder, name, error);
+}
+
+static int empty(int spool)
+{
+    static const char folders[][9] = { "new", "held", "dead", "requests" };
+    int error = 0;
+    lg__delivery_each(spool, "tmp", drop_temporary, &error);
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        lg__delivery_each(spool, folders[i], drop_one, NULL);
-    unlinkat(spool, "tally", 0);
+        lg__delivery_each(spool, folders[i], drop_one, &error);
+    drop_one(spool, "tally", &error);
+    return error;
+}
+
+/* Delete what there is when no agent has hold of the folder. One that was stopped keeps it. */
+static lg_status empty_for_good(int spool)
+{
+    int tries = PATIENCE;
+    while (!lg__map_flock(spool, LOCK_EX) && --tries > 0) {}
+    const int error = empty(spool);
+    flock(spool, LOCK_UN);
+    errno = error;
+    return error ? lg__problem_from_errno(error) : tries ? LG_OK : LG_ERR_TIMEOUT;
 }
 
 /* Until the user decides for the first time, ended runs may still be sent later. Once the user has
@@ -47,9 +73,7 @@ static lg_status withhold(const lg_session *session, int spool)
         status = lg__consent_write(spool, &consent, true);
     }
     LG_FAULT_POINT("consent: withheld");
-    if (status == LG_OK)
-        empty(spool);
-    return status;
+    return status == LG_OK ? empty_for_good(spool) : status;
 }
 
 lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_consent consent, bool durable)

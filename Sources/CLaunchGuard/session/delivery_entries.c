@@ -117,7 +117,8 @@ static bool is_behind(const struct list *list, const struct entry *entry)
     return false;
 }
 
-static_assert(LG__WAIT_AWAY + 1 == LG_PAUSE_AWAY && LG__WAIT_BUSY + 1 == LG_PAUSE_BUSY && LG__WAIT_ASKED + 1 == LG_PAUSE_ASKED, "in one order");
+static_assert(LG__WAIT_AWAY + 1 == LG_PAUSE_AWAY && LG__WAIT_BUSY + 1 == LG_PAUSE_BUSY && LG__WAIT_ASKED + 1 == LG_PAUSE_ASKED &&
+                  LG__WAIT_SPENT + 1 == LG_PAUSE_SPENT, "in one order");
 
 /* No pending report goes before the server takes requests again. */
 static void find_pauses(struct list *list, int spool)
@@ -135,7 +136,7 @@ static void find_pauses(struct list *list, int spool)
         unsigned pause = info->attempts ? LG_PAUSE_BUSY : LG_PAUSE_PACED;
         if (whole && info->next_ns < file.server.next.wall_ns) {
             info->next_ns = file.server.next.wall_ns;
-            pause = (file.server.wait & 3) + 1;
+            pause = file.server.wait % (LG__WAIT_SPENT + 1) + 1;
         }
         info->pause = (lg_delivery_pause)(is_behind(list, entry) ? LG_PAUSE_BEHIND : info->next_ns > now ? pause : LG_PAUSE_NONE);
     }

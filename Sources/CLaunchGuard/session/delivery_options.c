@@ -59,6 +59,7 @@ lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg_
     config.ends = options->ends;
     config.keep_reports = options->keep_reports;
     config.keep_bytes = options->keep_bytes;
+    config.daily_bytes = options->daily_bytes;
     config.brief = options->brief;
     config.keep_home = options->keep_home;
     *ret_config = config;

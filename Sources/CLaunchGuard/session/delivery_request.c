@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "os/os.h"
 #include "session/delivery.h"
+#include "store/map.h"
 
 #define REQUESTS_MAX 16u
 #define REASON_MAX 255u
@@ -31,6 +33,7 @@ static void make_uuid(char ret_text[37])
     lg__run_uuid_text(uuid, ret_text);
 }
 
+/* Under the lock of the folder. */
 static lg_status request(const lg_session *session, int spool, const char *reason, const char *uuid)
 {
     char line[REASON_MAX + 1], run_uuid[37], name[64], text[REASON_MAX + 128];
@@ -61,8 +64,9 @@ lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *
         int spool = lg__delivery_spool(session, true, &problem);
         if (spool < 0)
             return problem.status;
-        status = request(session, spool, reason, uuid);
+        status = lg__map_flock(spool, LOCK_SH) ? request(session, spool, reason, uuid) : LG_ERR_STATE;
         int error = errno;
+        flock(spool, LOCK_UN);
         if (status == LG_OK)
             lg__delivery_agent_start(session, spool);
         close(spool);

@@ -20,8 +20,9 @@ static void *prepare(void *argument)
     lg__capture_thread_begin();
     int spool = lg__delivery_spool(session, false, &ignored);
     if (spool >= 0) {
-        if (lg__delivery_agent_start(session, spool) == LG_OK)
-            lg__delivery_agent_await(session, spool);
+        if (!lg__delivery_state.looked)
+            lg__delivery_agent_start(session, spool);
+        lg__delivery_agent_await(session, spool);
         close(spool);
     }
     lg__host_hand_over(&session->host);
@@ -126,6 +127,7 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
     if (problem.status != LG_OK)
         lg__delivery_problem(session, &problem);
     if (status == LG_OK && (is_new || crashed_in_launch(&session->host))) {
+        delivery->looked = true;
         int spool = lg__delivery_spool(session, false, &problem);
         if (spool >= 0) {
             status = lg__delivery_agent_start(session, spool);

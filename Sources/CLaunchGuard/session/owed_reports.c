@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "launch/decide.h"
 #include "launchguard/reader.h"
 #include "store/delivery_config.h"
+#include "store/map.h"
 #include "store/spool.h"
 #include "store/tally.h"
 
@@ -106,5 +108,9 @@ bool lg__owed_reports_count(const struct lg__owed_reports *owed, const char *dir
     row.first_ns = row.last_ns = run.wall_ns;
     row.ordinal = run.ordinal;
     row.end = (uint32_t)verdict.end;
-    return lg__tally_add(owed->spool, &row);
+    lg__map_flock(owed->spool, LOCK_SH);
+    /* Consent may have been withheld meanwhile: the run needs no count then. */
+    bool counted = lg__consent_read(owed->spool).from_ordinal != owed->from_ordinal || lg__tally_add(owed->spool, &row);
+    flock(owed->spool, LOCK_UN);
+    return counted;
 }

@@ -41,9 +41,9 @@ size_t lg__delivery_config_format(const struct lg__delivery_config *config, char
         return 0;
     int size = snprintf(buffer, room,
                         FIRST_LINE "\ntarget=%s\nendpoint=%s\ncredential_file=%s\nca_file=%s\nends=%s\nkeep_reports=%" PRIu32
-                                   "\nkeep_bytes=%" PRIu64 "\nbrief=%d\nkeep_home=%d\n",
+                                   "\nkeep_bytes=%" PRIu64 "\ndaily_bytes=%" PRIu64 "\nbrief=%d\nkeep_home=%d\n",
                         targets[config->target], config->endpoint, config->credential_file, config->ca_file, list,
-                        config->keep_reports, config->keep_bytes, config->brief, config->keep_home);
+                        config->keep_reports, config->keep_bytes, config->daily_bytes, config->brief, config->keep_home);
     return size > 0 && (size_t)size < room ? (size_t)size : 0;
 }
 
@@ -119,6 +119,10 @@ static bool take(const char *key, size_t key_size, const char *value, size_t siz
         if (!take_number(value, size, 65536, UINT64_MAX, &number))
             return false;
         config->keep_bytes = number;
+    } else if (IS("daily_bytes")) {
+        if (!take_number(value, size, 8192, INT64_MAX, &number))
+            return false;
+        config->daily_bytes = number;
     } else if (IS("brief") || IS("keep_home")) {
         if (!take_number(value, size, 0, 1, &number))
             return false;
@@ -130,7 +134,7 @@ static bool take(const char *key, size_t key_size, const char *value, size_t siz
 
 bool lg__delivery_config_parse(const char *text, struct lg__delivery_config *ret_config, char ret_wrong[128])
 {
-    struct lg__delivery_config config = { .keep_reports = 64, .keep_bytes = UINT64_C(16) << 20 };
+    struct lg__delivery_config config = { .keep_reports = 64, .keep_bytes = UINT64_C(16) << 20, .daily_bytes = UINT64_C(64) << 20 };
     const char *line = text;
     if (strncmp(text, FIRST_LINE "\n", sizeof FIRST_LINE) != 0) {
         snprintf(ret_wrong, 128, "its first line is not \"" FIRST_LINE "\": another version wrote it");

@@ -18,6 +18,7 @@ struct lg__delivery_config {
     uint32_t ends;
     uint32_t keep_reports;
     uint64_t keep_bytes;
+    uint64_t daily_bytes;
     bool brief;
     bool keep_home;
 };

@@ -18,7 +18,7 @@
 /* Flags. */
 #define LG__REPORT_BRIEF_SENT 1u /* the first part had its positive answer */
 #define LG__REPORT_FULL_SENT 2u  /* the second part had its positive answer, or is not to be sent */
-#define LG__REPORT_LEFT 4u       /* bytes of it may have left: its body is final, and takes no run */
+#define LG__REPORT_LEFT 4u       /* bytes of it may have left: it stands for no further run */
 
 /* A moment to come, which has come when one of two clocks says so: CLOCK_REALTIME, which may be
  * wrong and jumps, and the time that the device was on (lg__server). Both 0: now. */
@@ -59,7 +59,7 @@ struct lg__report_header {
     uint32_t refusals;      /* of its body, as 400, each on a day of its own */
     struct lg__due refusal; /* earliest moment when one counts again */
     uint64_t delivered;     /* lg__server.delivered at the first denial or refusal */
-    uint32_t before;        /* reports of this fingerprint before it, each made within a day of the next */
+    uint32_t before;        /* reports of this fingerprint, each made within a day of the next */
     uint32_t reserved0;
     uint64_t settled_ns;    /* it was sent or given up; 0: it was not */
     uint64_t told_ns;       /* on_delivered was called for it; 0: it was not; by the program */
@@ -96,7 +96,8 @@ enum lg__server_wait {
     LG__WAIT_NONE = 0,
     LG__WAIT_AWAY = 1, /* nothing reached it */
     LG__WAIT_BUSY = 2, /* it was reached, and gave no verdict, as 503 */
-    LG__WAIT_ASKED = 3 /* it asked for that (Retry-After, X-Sentry-Rate-Limits) */
+    LG__WAIT_ASKED = 3, /* it asked for that (Retry-After, X-Sentry-Rate-Limits) */
+    LG__WAIT_SPENT = 4  /* the bytes of the day are spent */
 };
 
 struct lg__server {
@@ -113,14 +114,18 @@ struct lg__server {
     uint64_t on_ns;
     uint64_t steady_ns;
     uint32_t absences;      /* attempts in a row that did not reach it */
-    uint8_t reserved[8];
+    uint32_t reserved0;
+    struct lg__due day;     /* end of the day of the budget */
+    uint64_t day_bytes;     /* spent in it */
+    uint32_t reserved1;
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };
 static_assert(offsetof(struct lg__server, next) == 24, "FORMAT.md, server");
 static_assert(offsetof(struct lg__server, failing_on_ns) == 48, "FORMAT.md, server");
 static_assert(offsetof(struct lg__server, boot) == 64, "FORMAT.md, server");
-static_assert(offsetof(struct lg__server, crc) == 108, "FORMAT.md, server");
-static_assert(sizeof(struct lg__server) == 112, "FORMAT.md, server");
+static_assert(offsetof(struct lg__server, day) == 104, "FORMAT.md, server");
+static_assert(offsetof(struct lg__server, crc) == 132, "FORMAT.md, server");
+static_assert(sizeof(struct lg__server) == 136, "FORMAT.md, server");
 
 /* ---- Tally: runs that gave way before they had a report, one row a fingerprint ---- */
 

@@ -97,6 +97,7 @@ static const struct lg__given_field delivery_options[] = {
     NUMBER(keep_reports, 64, 1, 4096),
     FLAG(brief),
     NUMBER(keep_bytes, 16777216, 65536, INT64_MAX),
+    NUMBER(daily_bytes, 67108864, 8192, INT64_MAX),
     FLAG(keep_home),
 };
 STRUCTURE(delivery_options);

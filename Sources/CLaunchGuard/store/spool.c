@@ -11,7 +11,7 @@
 #include "store/map.h"
 #include "store/write_all.h"
 
-static const char *const folders[] = { "tmp", "new", "sent", "held", "dead", "requests" };
+static const char folders[][9] = { "tmp", "new", "sent", "held", "dead", "requests" };
 
 const char *lg__spool_folder(lg_delivery_state state)
 {
@@ -50,13 +50,25 @@ int lg__spool_open(int state_directory, const char *path, bool make, struct lg__
 
 /* ---- small files ---- */
 
-bool lg__spool_agent_lives(int spool)
+/* `size` 0: any byte from `byte` on. */
+static bool agent_has(int spool, off_t byte, off_t size)
 {
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = size };
     int file = openat(spool, "agent", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    bool lives = file >= 0 && lg__map_locked(file);
+    bool has = file >= 0 && fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     if (file >= 0)
         close(file);
-    return lives;
+    return has;
+}
+
+bool lg__spool_agent_lives(int spool)
+{
+    return agent_has(spool, LG__AGENT_WORKS, 0);
+}
+
+bool lg__spool_agent_serves(int spool)
+{
+    return agent_has(spool, LG__AGENT_SERVES, 1);
 }
 
 bool lg__spool_is_off(int spool)

@@ -9,6 +9,7 @@ extension CoreSession {
         unsafe cOptions.consent = options.consent.core
         unsafe cOptions.keep_reports = options.keepReports
         unsafe cOptions.keep_bytes = options.keepBytes
+        unsafe cOptions.daily_bytes = options.dailyBytes
         unsafe cOptions.brief = options.isBrief ? 1 : 0
         unsafe cOptions.keep_home = options.keepsHomeDirectories ? 1 : 0
         // Retained for good where the call succeeds: the session has no end while the process
@@ -118,6 +119,7 @@ extension Delivery.Pause {
         case LG_PAUSE_AWAY: self = .away
         case LG_PAUSE_BUSY: self = .busy
         case LG_PAUSE_ASKED: self = .asked
+        case LG_PAUSE_SPENT: self = .spent
         case LG_PAUSE_BEHIND: self = .behind
         default: return nil
         }

@@ -12,6 +12,7 @@ struct DeliveryOptions {
     let ends: UInt32
     let keepReports: UInt32
     let keepBytes: UInt64
+    let dailyBytes: UInt64
     let isBrief: Bool
     let keepsHomeDirectories: Bool
 
@@ -32,6 +33,7 @@ struct DeliveryOptions {
         guard ends != 0 else { throw LaunchGuardError(.option, "ends is empty; name at least one end") }
         keepReports = try number(configuration.keepReports, "keepReports", in: 1...4096)
         keepBytes = try number(configuration.keepBytes, "keepBytes", in: 65536...UInt64(Int.max))
+        dailyBytes = try number(configuration.dailyBytes, "dailyBytes", in: 8192...UInt64(Int.max))
         isBrief = configuration.isBrief
         keepsHomeDirectories = configuration.keepsHomeDirectories
     }

@@ -44,6 +44,7 @@ extension DeliveryEntry.Pause {
         case .away: "the server is away"
         case .busy: "the server is busy"
         case .asked: "the server asked for a pause"
+        case .spent: "the bytes of the day are spent"
         case .behind: "one like it has no answer yet"
         }
     }

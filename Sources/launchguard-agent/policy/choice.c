@@ -23,13 +23,19 @@ static bool is_behind(const struct mail *mails, uint32_t count, const struct mai
     return false;
 }
 
-/* Those that failed least; of them the first of a streak, then the newest launch crash, then the
- * oldest of the others. */
+/* Those that have not failed, then those that were due first; of them the first parts; of them the
+ * first of a streak, then the newest launch crash, then the oldest of the others. */
 static bool goes_before(const struct mail *one, const struct mail *other)
 {
     const struct lg__report_name *a = &one->parts, *b = &other->parts;
-    if (one->header.failures != other->header.failures)
-        return one->header.failures < other->header.failures;
+    const bool failed = one->header.failures, other_failed = other->header.failures;
+    if (failed != other_failed)
+        return other_failed;
+    if (failed && one->header.next.on_ns != other->header.next.on_ns)
+        return one->header.next.on_ns < other->header.next.on_ns;
+    const bool is_second = one->header.flags & LG__REPORT_BRIEF_SENT, other_is_second = other->header.flags & LG__REPORT_BRIEF_SENT;
+    if (is_second != other_is_second)
+        return other_is_second;
     if (a->priority != b->priority)
         return a->priority < b->priority;
     return a->priority == LG__PRIORITY_LAUNCH ? a->ordinal > b->ordinal : a->ordinal < b->ordinal;
@@ -48,12 +54,13 @@ struct mail *choice_next(struct mail *mails, uint32_t count, const struct lg__se
     return best;
 }
 
-uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__server *server, struct moment now)
+uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__server *server, struct moment now,
+                     bool (*skips)(const struct mail *mail, const void *user), const void *user)
 {
     uint64_t least = UINT64_MAX;
     const uint64_t server_left = moment_left(server->next, now);
     for (const struct mail *mail = mails; mail < mails + count; mail++) {
-        if (!waits(mail) || is_behind(mails, count, mail))
+        if (!waits(mail) || skips(mail, user) || is_behind(mails, count, mail))
             continue;
         const uint64_t own = moment_left(mail->header.next, now), left = own > server_left ? own : server_left;
         least = left < least ? left : least;

@@ -1,5 +1,5 @@
-/* Which report goes next, which one stands for a further run, and which one gives way: pure over the
- * reports in the spool and now. */
+/* Which report goes next, which one stands for a further run, and which one gives way: pure over
+ * the reports in the spool and now. */
 #ifndef AGENT_CHOICE_H
 #define AGENT_CHOICE_H
 
@@ -10,8 +10,10 @@
 struct mail *choice_next(struct mail *mails, uint32_t count, const struct lg__server *server, struct moment now,
                          bool (*skips)(const struct mail *mail, const void *user), const void *user);
 
-/* Nanoseconds until a pending or held report is due; UINT64_MAX: there is none. */
-uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__server *server, struct moment now);
+/* Nanoseconds until a pending or held report is due, of those that `skips` does not name;
+ * UINT64_MAX: there is none. */
+uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__server *server, struct moment now,
+                     bool (*skips)(const struct mail *mail, const void *user), const void *user);
 
 /* The report that can stand for one more run of this fingerprint: no byte of it has left. The first
  * one of a streak only where there is no other. NULL: none. */

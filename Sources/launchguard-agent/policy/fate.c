@@ -3,8 +3,8 @@
 #include <string.h>
 
 /* Back-off with full jitter: a random time up to 2 s, 4 s, 8 s, … 1 h; up to 6 h for a server that
- * gave no verdict for a day. One that is not reached does not know of the attempts, and may be there
- * for an hour a week. */
+ * gave no verdict for a day. One that is not reached does not know of the attempts, and may be
+ * there for an hour a week. */
 #define BACKOFF_FIRST_NS (2 * SECOND_NS)
 #define BACKOFF_MAX_NS HOUR_NS
 #define BACKOFF_BUSY_NS (6 * HOUR_NS)
@@ -87,7 +87,7 @@ void fate_begin(struct lg__report_header *report, struct lg__server *server, str
     is_busy(server, now, random);
 }
 
-/* The server says no, and does not mean the body: a firewall, a portal, a deployment, credentials. */
+/* The server says no, and does not mean the body: a firewall, a deployment, credentials. */
 static void deny(struct lg__report_header *report, const struct lg__server *server, struct moment now)
 {
     if (report->denials++ == 0)
@@ -95,8 +95,8 @@ static void deny(struct lg__report_header *report, const struct lg__server *serv
     report->next = moment_after(now, REFUSED_NS);
 }
 
-/* The server says that this very body is wrong. Whether that is to be believed shows what it says on
- * other days, and of others. Returns whether it is. */
+/* The server says that this very body is wrong. Whether that is to be believed shows what it says
+ * on other days, and of others. Returns whether it is. */
 static bool refuse(struct lg__report_header *report, const struct lg__server *server, struct moment now)
 {
     report->next = moment_after(now, REFUSED_NS);
@@ -154,6 +154,19 @@ enum fate fate_conclude(struct lg__report_header *report, struct lg__server *ser
 }
 
 /* ---- the server ---- */
+
+void fate_spend(struct lg__server *server, uint64_t bytes, uint64_t daily_bytes, struct moment now)
+{
+    if (moment_is_due(server->day, now)) {
+        server->day = moment_after(now, DAY_NS);
+        server->day_bytes = 0;
+    }
+    server->day_bytes += bytes;
+    if (server->day_bytes >= daily_bytes && moment_left(server->day, now) > moment_left(server->next, now)) {
+        server->next = server->day;
+        server->wait = LG__WAIT_SPENT;
+    }
+}
 
 bool fate_set_server(struct lg__server *server, const uint8_t config[16])
 {

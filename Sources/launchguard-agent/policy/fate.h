@@ -23,6 +23,7 @@ struct answer {
     int http_status;   /* 0: none came */
     bool is_foreign;   /* positive, and not from such a server: a portal's page */
     bool is_refusal;   /* positive, and says that the report was refused */
+    uint64_t bytes;    /* that went and came */
     bool none_left;    /* no byte of the request has left the machine */
     bool has_pause;
     uint64_t pause_ns; /* the server asks to wait that long */
@@ -45,6 +46,10 @@ void fate_begin(struct lg__report_header *report, struct lg__server *server, str
  * number. */
 enum fate fate_conclude(struct lg__report_header *report, struct lg__server *server, const struct lg__server *before, bool left,
                         const struct answer *answer, bool is_full, struct moment now, uint64_t random);
+
+/* So many bytes went and came. Where `daily_bytes` are spent, the server is left alone until the end
+ * of the day. */
+void fate_spend(struct lg__server *server, uint64_t bytes, uint64_t daily_bytes, struct moment now);
 
 /* The settings name this server from now on. false: they did before. */
 bool fate_set_server(struct lg__server *server, const uint8_t config[16]);

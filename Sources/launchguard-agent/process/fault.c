@@ -11,6 +11,7 @@
 
 static const char *chosen;
 static long times = 1;
+static int deed = SIGKILL;
 static int list = -1;
 
 static void pass(const char *point)
@@ -19,7 +20,7 @@ static void pass(const char *point)
         return;
     size_t size = chosen ? strcspn(chosen, "#") : 0;
     if (chosen && strlen(point) == size && strncmp(chosen, point, size) == 0 && --times == 0)
-        kill(getpid(), SIGKILL);
+        kill(getpid(), deed);
 }
 
 void fault_prepare(void)
@@ -30,6 +31,10 @@ void fault_prepare(void)
     if (strncmp(text, "list:", 5) == 0) {
         list = open(text + 5, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     } else {
+        if (strncmp(text, "stop:", 5) == 0) {
+            deed = SIGSTOP;
+            text += 5;
+        }
         chosen = text;
         if (strchr(text, '#'))
             times = strtol(strchr(text, '#') + 1, NULL, 10);

@@ -1,6 +1,7 @@
 #include "send/attempts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,10 +68,14 @@ void attempts_open(struct attempts *attempts)
 {
     server_file_read(attempts->mailbox->spool, &attempts->server);
     store_server(attempts); /* the time of this boot counts, whatever ends the agent */
-    attempts_set_server(attempts);
 }
 
 /* ---- which report is next ---- */
+
+void attempts_look_at_meter(struct attempts *attempts)
+{
+    attempts->is_metered = faccessat(attempts->mailbox->spool, "metered", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 /* The attempt came since the agent began. A time later than now is from before a clock was set
  * back. */
@@ -79,6 +84,13 @@ static bool has_failed(const struct mail *mail, const void *user)
     const struct attempts *attempts = user;
     const struct lg__report_header *header = &mail->header;
     return attempts->once && header->error[0] && header->attempted_ns >= attempts->begun_ns && header->attempted_ns <= lg__os_clock_ns(CLOCK_REALTIME);
+}
+
+/* Those that are not to be tried now, and not before something changes. */
+static bool skips(const struct mail *mail, const void *user)
+{
+    const struct attempts *attempts = user;
+    return has_failed(mail, attempts) || (attempts->is_metered && target_part(attempts->config->target, mail->header.flags) != PART_BRIEF);
 }
 
 static void release_held(struct attempts *attempts, struct moment now)
@@ -93,13 +105,15 @@ static void release_held(struct attempts *attempts, struct moment now)
 struct mail *attempts_next(struct attempts *attempts)
 {
     const struct moment now = now_of(attempts);
+    if (attempts->once && attempts->waits)
+        return NULL;
     release_held(attempts, now);
-    return choice_next(attempts->mailbox->mails, attempts->mailbox->count, &attempts->server, now, has_failed, attempts);
+    return choice_next(attempts->mailbox->mails, attempts->mailbox->count, &attempts->server, now, skips, attempts);
 }
 
 int attempts_until_due(const struct attempts *attempts)
 {
-    const uint64_t left = choice_left(attempts->mailbox->mails, attempts->mailbox->count, &attempts->server, now_of(attempts));
+    const uint64_t left = choice_left(attempts->mailbox->mails, attempts->mailbox->count, &attempts->server, now_of(attempts), skips, attempts);
     if (left == UINT64_MAX)
         return -1;
     return left == 0 ? 0 : left < HOUR_NS ? (int)(left / 1000000) + 1 : 3600000;
@@ -153,7 +167,6 @@ static void charge(struct attempts *attempts, struct mail *mail)
     attempts->left = mail->header.flags & LG__REPORT_LEFT;
     memcpy(attempts->sending, mail->parts.uuid, sizeof attempts->sending);
     fate_begin(&mail->header, &attempts->server, now_of(attempts), random_number());
-    snprintf(mail->header.error, sizeof mail->header.error, "the last request has not ended");
     mailbox_update(attempts->mailbox, mail);
     store_server(attempts);
 }
@@ -186,7 +199,8 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     /* A report that cannot be moved, on a read-only disk, is not due again at once. */
     mail->header.next = moment_after(now_of(attempts), HOUR_NS);
     /* an agent of another version, or another target, may have begun */
-    if (attempts->config->brief || (target_is_whole(attempts->config->target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
+    const bool is_too_large = mail->header.full_bytes >= attempts->config->daily_bytes;
+    if (attempts->config->brief || is_too_large || (target_is_whole(attempts->config->target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
         is_sent(attempts, mail);
@@ -216,10 +230,11 @@ static void take(struct attempts *attempts, struct mail *mail, uint32_t flag)
 static void try_again(struct attempts *attempts, struct mail *mail)
 {
     const struct moment now = now_of(attempts);
+    attempts->waits = true;
     const uint64_t own = moment_left(mail->header.next, now), server = moment_left(attempts->server.next, now);
+    mailbox_update(attempts->mailbox, mail);
     agent_log("report %s: attempt %" PRIu32 " failed, again in %" PRIu64 " s: %s", mail->name, mail->header.attempts,
               (own > server ? own : server) / SECOND_NS, mail->header.error);
-    mailbox_update(attempts->mailbox, mail);
 }
 
 void attempts_conclude(struct attempts *attempts, const struct answer *answer, const char *why)
@@ -232,6 +247,7 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
     const bool is_full = attempts->part != PART_BRIEF;
     const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, answer, is_full, now_of(attempts), random_number());
+    fate_spend(&attempts->server, answer->bytes, attempts->config->daily_bytes, now_of(attempts));
     store_server(attempts);
     switch (fate) {
     case FATE_TAKEN:

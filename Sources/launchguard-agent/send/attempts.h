@@ -13,7 +13,9 @@ struct attempts {
     struct sender sender;
     struct lg__server server;
     const char *via;
-    bool once;         /* a report that failed since `begun_ns` is not due again */
+    bool once;         /* no report is due again that failed since `begun_ns`, nor once `waits` */
+    bool waits;        /* the server has failed */
+    bool is_metered;   /* only first parts go */
     uint64_t begun_ns; /* CLOCK_REALTIME */
     /* the attempt under way */
     uint8_t sending[16]; /* identity of the report */
@@ -39,6 +41,9 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail);
 
 /* The attempt under way has ended, with this answer of sender_step(). */
 void attempts_conclude(struct attempts *attempts, const struct answer *answer, const char *why);
+
+/* spool/metered, which somebody makes while each byte costs. */
+void attempts_look_at_meter(struct attempts *attempts);
 
 /* spool/nudge, where somebody has made it. */
 void attempts_take_nudge(struct attempts *attempts);

@@ -64,6 +64,20 @@ static int folder_of(const struct mailbox *mailbox, lg_delivery_state state)
     return mailbox->folders[state];
 }
 
+/* Give a file of a report another place, while the user permits that there is one. false: errno
+ * says why not. */
+static bool move_file(struct mailbox *mailbox, const struct mail *mail, int from, const char *name, lg_delivery_state to)
+{
+    if (!permit_take(&mailbox->permit, mail->parts.ordinal))
+        return false;
+    LG_FAULT_POINT("mailbox: may move");
+    bool moved = renameat(from, name, folder_of(mailbox, to), mail->name) == 0;
+    int error = errno;
+    permit_return(&mailbox->permit);
+    errno = error;
+    return moved;
+}
+
 /* Take one file of a folder. A file that cannot be read is no reason to lose the others. */
 static void take_file(struct mailbox *mailbox, lg_delivery_state state, const char *name)
 {
@@ -75,7 +89,7 @@ static void take_file(struct mailbox *mailbox, lg_delivery_state state, const ch
     if (status == LG_OK && memcmp(mail.header.uuid, mail.parts.uuid, 16) != 0)
         status = LG_ERR_DAMAGED;
     if (status == LG_ERR_DAMAGED && state != LG_DELIVERY_DEAD) {
-        if (renameat(folder_of(mailbox, state), name, folder_of(mailbox, LG_DELIVERY_DEAD), name) == 0) {
+        if (move_file(mailbox, &mail, folder_of(mailbox, state), name, LG_DELIVERY_DEAD)) {
             mailbox->damaged++;
             agent_log("report %s is damaged on the disk: kept in spool/dead", name);
         }
@@ -133,7 +147,7 @@ void mailbox_refresh(struct mailbox *mailbox)
 
 bool mailbox_open(int spool, struct mailbox *ret_mailbox)
 {
-    *ret_mailbox = (struct mailbox){ .spool = spool, .folders = { -1, -1, -1, -1, -1 } };
+    *ret_mailbox = (struct mailbox){ .spool = spool, .permit.spool = spool, .folders = { -1, -1, -1, -1, -1 } };
     for (int i = 0; i < STATES; i++) {
         int folder = openat(spool, lg__spool_folder(states[i]), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (folder < 0)
@@ -159,13 +173,27 @@ static bool write_all(int file, const void *bytes, size_t size)
     return true;
 }
 
-/* Write a whole file below tmp/ and move it to its folder. */
-static bool store_file(const struct mailbox *mailbox, const struct mail *mail, const char *brief, const char *full)
+/* A new file below tmp/; −1: errno says why there is none. */
+static int make_file(struct mailbox *mailbox, const struct mail *mail, const char *temporary)
+{
+    unlinkat(mailbox->spool, temporary, 0);
+    if (!permit_take(&mailbox->permit, mail->parts.ordinal))
+        return -1;
+    LG_FAULT_POINT("mailbox: may write");
+    int file = openat(mailbox->spool, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int error = errno;
+    permit_return(&mailbox->permit);
+    errno = error;
+    return file;
+}
+
+/* Write a whole file below tmp/ and move it to its folder. The user may withhold consent in
+ * between: then the file is gone, and nothing moves. */
+static bool store_file(struct mailbox *mailbox, const struct mail *mail, const char *brief, const char *full)
 {
     char temporary[LG__REPORT_NAME_BYTES + 8];
     snprintf(temporary, sizeof temporary, "tmp/%s", mail->name);
-    unlinkat(mailbox->spool, temporary, 0);
-    int file = openat(mailbox->spool, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int file = make_file(mailbox, mail, temporary);
     if (file < 0)
         return false;
     LG_FAULT_POINT("mailbox: file made");
@@ -174,7 +202,7 @@ static bool store_file(const struct mailbox *mailbox, const struct mail *mail, c
     int error = errno;
     close(file);
     LG_FAULT_POINT("mailbox: file written");
-    if (written && renameat(mailbox->spool, temporary, folder_of(mailbox, mail->state), mail->name) == 0) {
+    if (written && move_file(mailbox, mail, mailbox->spool, temporary, mail->state)) {
         fsync(folder_of(mailbox, mail->state));
         LG_FAULT_POINT("mailbox: file moved");
         return true;
@@ -242,8 +270,7 @@ bool mailbox_move(struct mailbox *mailbox, struct mail *mail, lg_delivery_state 
 {
     if (state == LG_DELIVERY_SENT)
         return leave_parts(mailbox, mail);
-    if (!mailbox_update(mailbox, mail) ||
-        renameat(folder_of(mailbox, mail->state), mail->name, folder_of(mailbox, state), mail->name) != 0)
+    if (!mailbox_update(mailbox, mail) || !move_file(mailbox, mail, folder_of(mailbox, mail->state), mail->name, state))
         return false;
     fsync(folder_of(mailbox, state));
     LG_FAULT_POINT("mailbox: report moved");

@@ -8,10 +8,12 @@
 #include <stdint.h>
 
 #include "policy/mail.h"
+#include "send/permit.h"
 #include "store/spool.h"
 
 struct mailbox {
     int spool;
+    struct permit permit; /* without it no file comes to a folder */
     int folders[5];     /* descriptors, by lg_delivery_state */
     struct mail *mails; /* all that can be read */
     uint32_t count, room;

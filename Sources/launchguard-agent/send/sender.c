@@ -185,10 +185,15 @@ static void explain(const struct sender *sender, CURLcode code, char ret_why[LG_
 
 static void conclude(struct sender *sender, CURLcode code, char ret_why[LG__REPORT_ERROR_BYTES])
 {
-    long status = 0, sent = 0;
+    long status = 0, sent = 0, head = 0;
+    curl_off_t up = 0, down = 0;
     struct answer *answer = &sender->answer;
     curl_easy_getinfo(sender->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(sender->easy, CURLINFO_REQUEST_SIZE, &sent);
+    curl_easy_getinfo(sender->easy, CURLINFO_HEADER_SIZE, &head);
+    curl_easy_getinfo(sender->easy, CURLINFO_SIZE_UPLOAD_T, &up);
+    curl_easy_getinfo(sender->easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
+    answer->bytes = (uint64_t)(sent + head + up + down);
     answer->http_status = (int)status;
     answer->none_left = sent == 0;
     explain(sender, code, ret_why);

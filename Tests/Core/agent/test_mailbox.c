@@ -17,6 +17,11 @@
 static const char brief[] = "{\"uuid\":\"a\"}", full[] = "{\"everything\":[1,2,3]}";
 static const struct lg__report_name first = { LG__PRIORITY_FIRST, 7, { 1, 2, 3 } };
 
+static void consent(int spool, bool given, uint64_t from_ordinal)
+{
+    assert_int_equal(lg__consent_write(spool, &(struct lg__consent){ given, from_ordinal }, false), LG_OK);
+}
+
 static int open_spool(void)
 {
     struct lg__problem problem = { .status = LG_OK };
@@ -26,6 +31,7 @@ static int open_spool(void)
     assert_true(spool >= 0);
     agent_log_open(spool, false);
     lg__crc32c_init();
+    consent(spool, true, 0);
     return spool;
 }
 
@@ -179,8 +185,58 @@ static void test_foreign_names_stay(void **state)
     }
 }
 
+/* ---- consent ---- */
+
+static struct mailbox withheld;
+static const char *withheld_at;
+
+static void withhold(const char *point)
+{
+    if (strcmp(point, withheld_at) == 0)
+        consent(withheld.spool, false, first.ordinal + 1);
+}
+
+static void expect_no_report(const char *at)
+{
+    const struct lg__report_header header = { .made_ns = 5, .end = LG_END_CRASH };
+    char path[256], name[LG__REPORT_NAME_BYTES];
+    struct stat info;
+    withheld_at = at;
+    lg__fault_hook = withhold;
+    assert_null(mailbox_add(&withheld, &first, &header, brief, strlen(brief), full, strlen(full)));
+    lg__fault_hook = NULL;
+    lg__report_name(&first, name);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", state_path(i ? "spool/tmp" : "spool/new"), name);
+        assert_int_equal(stat(path, &info), -1);
+    }
+    assert_int_equal(withheld.permit.out, 0);
+}
+
+static void test_no_report_without_consent(void **state)
+{
+    (void)state;
+    const int spool = open_spool();
+    assert_true(mailbox_open(spool, &withheld));
+    expect_no_report("mailbox: file made");
+    consent(spool, true, 0);
+    expect_no_report("mailbox: file written");
+    expect_no_report("never"); /* it is withheld now */
+    consent(spool, true, first.ordinal + 1);
+    expect_no_report("never"); /* given for later runs */
+    consent(spool, true, first.ordinal);
+    const struct lg__report_header header = { .made_ns = 5, .end = LG_END_CRASH };
+    struct mail *mail = mailbox_add(&withheld, &first, &header, brief, strlen(brief), full, strlen(full));
+    assert_non_null(mail);
+    consent(spool, false, first.ordinal + 1);
+    assert_false(mailbox_move(&withheld, mail, LG_DELIVERY_HELD));
+    assert_false(mailbox_move(&withheld, mail, LG_DELIVERY_SENT));
+    free(withheld.mails);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { WITH_STATE(test_death_at_every_step), WITH_STATE(test_damaged_reports_are_put_aside), WITH_STATE(test_foreign_names_stay) };
+    const struct CMUnitTest tests[] = { WITH_STATE(test_death_at_every_step), WITH_STATE(test_damaged_reports_are_put_aside), WITH_STATE(test_foreign_names_stay),
+                                         WITH_STATE(test_no_report_without_consent) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

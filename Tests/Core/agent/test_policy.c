@@ -266,10 +266,12 @@ static void test_clocks(void **state)
     const struct lg__due due = moment_after(now, 600 * SECOND_NS);
     (void)state;
     assert_int_equal(moment_left(due, now), 600 * SECOND_NS);
-    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns + 601 * SECOND_NS, now.on_ns }), 0); /* it was off */
-    assert_int_equal(moment_left(due, (struct moment){ 0, now.on_ns + 601 * SECOND_NS }), 0);           /* 1970 */
+    /* it was off; in 1970 */
+    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns + 601 * SECOND_NS, now.on_ns }), 0);
+    assert_int_equal(moment_left(due, (struct moment){ 0, now.on_ns + 601 * SECOND_NS }), 0);
     assert_int_equal(moment_left(due, (struct moment){ 0, now.on_ns }), 600 * SECOND_NS);
-    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns, 0 }), 0); /* of a clock that is lost */
+    /* of a clock that is lost */
+    assert_int_equal(moment_left(due, (struct moment){ now.wall_ns, 0 }), 0);
     struct lg__server server = { .boot = "boot one", .on_ns = 100, .steady_ns = 40 };
     assert_int_equal(moment_on(&server, (const uint8_t *)"boot one\0\0\0\0\0\0\0", 50), 110);
     assert_int_equal(moment_on(&server, (const uint8_t *)"boot one\0\0\0\0\0\0\0", 30), 100);
@@ -318,6 +320,27 @@ static uint64_t paced(const struct mail *mails, uint32_t count, struct moment no
 }
 
 /* The newest report alone says how many there were. */
+static void test_a_budget(void **state)
+{
+    struct world w = world();
+    (void)state;
+    for (int day = 0; day < 3; day++) {
+        for (int i = 0; i < 3; i++) {
+            assert_true(is_due(&w));
+            status(&w, 200);
+            fate_spend(&w.server, 400, 1000, w.now);
+            pass(&w, HOUR_NS);
+        }
+        fate_boot(&w.server);
+        assert_false(is_due(&w));
+        assert_int_equal(moment_left(w.server.next, w.now), 21 * HOUR_NS);
+        pass(&w, 21 * HOUR_NS);
+    }
+    fate_spend(&w.server, UINT32_MAX, 1000, w.now);
+    fate_hurry_server(&w.server); /* a person may */
+    assert_true(is_due(&w));
+}
+
 static void test_pace(void **state)
 {
     struct mail mail = { .state = LG_DELIVERY_SENT };
@@ -384,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_a_report_that_left_stands_for_no_more),
         cmocka_unit_test(test_one_report_that_the_server_cannot_do_is_in_nobodys_way),
         cmocka_unit_test(test_pace),
+        cmocka_unit_test(test_a_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
@@ -27,6 +28,9 @@ static void fill_spool(void)
     put_report("sent", 4, 4);
     write_text("spool/requests/a", "x");
     write_text("spool/tally", "x");
+    write_text("spool/tmp/0-1", "half of a report");
+    write_text("spool/tmp/requests.a.1", "x");
+    write_text("spool/tmp/config.1", "of another process, which is writing it");
 }
 
 static void expect_empty(void)
@@ -37,6 +41,8 @@ static void expect_empty(void)
     assert_int_equal(entries_in("requests"), 0);
     assert_int_equal(entries_in("sent"), 1); /* they have left already */
     assert_false(is_there("spool/tally"));
+    assert_int_equal(entries_in("tmp"), 1);
+    assert_true(is_there("spool/tmp/config.1"));
 }
 
 static void body_withholds(void *argument)
@@ -93,6 +99,34 @@ static void test_dies_within(void **state)
     expect_empty();
 }
 
+static void body_waits_in_vain(void *argument)
+{
+    (void)argument;
+    fill_spool();
+    lg_session *session = start_session();
+    REQUIRE(lg_delivery_consent(session, LG_CONSENT_WITHHELD) == LG_ERR_TIMEOUT, 72);
+    lg_delivery_options options = good_options();
+    options.consent = LG_CONSENT_WITHHELD;
+    REQUIRE(lg_delivery_start(session, &options) == LG_ERR_TIMEOUT, 73);
+}
+
+/* A process that makes a report, and goes on in its own time. */
+static void test_another_one_has_hold_of_the_spool(void **state)
+{
+    (void)state;
+    plan("leave");
+    expect_exit(start_nothing, (void *)LG_CONSENT_GIVEN, 0);
+    int spool = open(state_path("spool"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(flock(spool, LOCK_SH), 0);
+    expect_exit(body_waits_in_vain, NULL, 0);
+    expect_empty();
+    assert_string_equal(read_text("spool/consent"), "none 3\n");
+    close(spool);
+    fill_spool();
+    expect_exit(start_nothing, (void *)LG_CONSENT_WITHHELD, 0);
+    expect_empty();
+}
+
 /* A damaged word is a no. */
 static void test_damaged(void **state)
 {
@@ -144,6 +178,7 @@ static void test_requests(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { WITH_AGENTS(test_withheld), WITH_AGENTS(test_dies_within), WITH_AGENTS(test_damaged), WITH_AGENTS(test_requests) };
+    const struct CMUnitTest tests[] = { WITH_AGENTS(test_withheld), WITH_AGENTS(test_dies_within),
+                                         WITH_AGENTS(test_another_one_has_hold_of_the_spool), WITH_AGENTS(test_damaged), WITH_AGENTS(test_requests) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,8 @@ static void test_pauses(void **state)
     static const struct {
         enum lg__server_wait wait;
         lg_delivery_pause pause;
-    } rows[] = { { LG__WAIT_AWAY, LG_PAUSE_AWAY }, { LG__WAIT_BUSY, LG_PAUSE_BUSY }, { LG__WAIT_ASKED, LG_PAUSE_ASKED } };
+    } rows[] = { { LG__WAIT_AWAY, LG_PAUSE_AWAY }, { LG__WAIT_BUSY, LG_PAUSE_BUSY }, { LG__WAIT_ASKED, LG_PAUSE_ASKED },
+                 { LG__WAIT_SPENT, LG_PAUSE_SPENT } };
     const uint64_t later = lg__os_clock_ns(CLOCK_REALTIME) + UINT64_C(3600000000000);
     lg_delivery_info entries[8];
     uint32_t count = 0;

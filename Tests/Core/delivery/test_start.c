@@ -2,6 +2,7 @@
 #include "spool_support.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,15 @@ static void body_good(void *argument)
     expect_no_children();
 }
 
+/* A new configuration: the call itself looks for an agent. */
+static void start_nothing(void *argument)
+{
+    lg_delivery_options options = good_options();
+    (void)argument;
+    options.brief = 1;
+    start_delivery(options, LG_OK);
+}
+
 static void test_starts_one_agent(void **state)
 {
     (void)state;
@@ -98,6 +108,31 @@ static void test_starts_one_agent(void **state)
     expect_exit(body_good, NULL, 0);
     pass_time(100, "another agent would say that it has started");
     assert_int_equal(agents_started(), 1);
+}
+
+static void lock_byte(int file, off_t byte, short type)
+{
+    struct flock range = { .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+    assert_int_equal(fcntl(file, F_OFD_SETLK, &range), 0);
+}
+
+/* One that is about to end, or is of another version, is not the agent of this program. */
+static void test_an_agent_that_does_not_serve(void **state)
+{
+    (void)state;
+    plan("leave");
+    expect_exit(body_good, NULL, 0);
+    int lock = open(state_path("spool/agent"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    lock_byte(lock, LG__AGENT_WORKS, F_WRLCK);
+    lock_byte(lock, LG__AGENT_SERVES + 1, F_WRLCK);
+    await_living_agent();
+    unlink(state_path("agents"));
+    expect_exit(body_good, NULL, 0);
+    lock_byte(lock, LG__AGENT_SERVES, F_WRLCK);
+    unlink(state_path("agents"));
+    expect_exit(start_nothing, NULL, 0);
+    assert_int_equal(agents_started(), 0);
+    close(lock);
 }
 
 /* A configuration that stays the same is not written again. */
@@ -132,7 +167,7 @@ static void body_after_crash(void *argument)
     lg_session *session = start_session();
     lg_delivery_options options = good_options();
     REQUIRE(lg_delivery_start(session, &options) == LG_OK, 72);
-    REQUIRE(lg__delivery_state.spawned_ns != 0, 73);
+    REQUIRE(lg__delivery_state.looked, 73);
     _exit(0);
 }
 
@@ -336,7 +371,7 @@ static void test_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_AGENTS(test_wrong_options), WITH_AGENTS(test_starts_one_agent), WITH_AGENTS(test_config_is_written_once),
+        WITH_AGENTS(test_wrong_options), WITH_AGENTS(test_starts_one_agent), WITH_AGENTS(test_an_agent_that_does_not_serve), WITH_AGENTS(test_config_is_written_once),
         WITH_AGENTS(test_after_a_launch_crash), WITH_AGENTS(test_no_agent), WITH_AGENTS(test_agent_that_cannot_run), WITH_AGENTS(test_agent_that_begins),
         WITH_AGENTS(test_agent_by_environment),
         WITH_AGENTS(test_no_consent), WITH_AGENTS(test_switched_off), WITH_AGENTS(test_simulated), WITH_AGENTS(test_closed),

@@ -49,6 +49,11 @@ struct AgentProgram {
         process.stop()
     }
 
+    /// Whether the agent could not begin, and has said why: it has no log then.
+    var hasSaidWhy: Bool {
+        [3, 8, 9].contains { status == $0 << 8 }
+    }
+
     /// Whether the agent ended by itself, and not because it could do no more.
     var hasFailed: Bool {
         !isStopped && status != 0 && status != 6 << 8

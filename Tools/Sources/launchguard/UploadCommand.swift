@@ -98,6 +98,7 @@ struct UploadCommand: AsyncParsableCommand {
             try await Task.sleep(for: Self.pause)
         }
         progress.update(try directory.deliveries())
+        if process.hasSaidWhy { throw ExitStatus.cannotSend.code }
         if process.hasFailed { throw refusal("\(program): it failed; \(directory.spoolPath)/agent.log says more") }
     }
 

@@ -41,6 +41,7 @@ import TestSupport
         (#"mv "$2"/spool/new/* "$2/spool/dead""#, 4, "#3    crash       dead; stands for 2 more\n"),
         ("exit 6", 4, "#3    crash       pending; stands for 2 more\n"),
         ("exit 5", 5, ""),
+        ("echo why >&2; exit 9", 5, ""),
         (#"[ "$*" = "--state $2 --once --via tool" ] && [ "$(cat "$2/spool/nudge")" = tool ] && exit 6"#, 4, "#3    crash       pending; stands for 2 more\n"),
         ("kill $$", 5, ""),
         // Longer than the time limit of the test.
@@ -59,7 +60,8 @@ import TestSupport
         #expect(try Tool.run(["-c", #"cp "$0" "$1" && chmod 700 "$1""#, text, agent], program: "/bin/sh").status == 0)
         let result = try Tool.run(["upload", "--timeout", script.contains("sleep") ? "1" : "60", "--agent", agent, folder.path])
         #expect(result.status == status && result.output == output, "\(result)")
-        #expect(result.errors == (status == 5 ? "launchguard: \(agent): it failed; \(folder.path)/spool/agent.log says more\n" : ""))
+        let why = script.contains("why") ? "why\n" : "launchguard: \(agent): it failed; \(folder.path)/spool/agent.log says more\n"
+        #expect(result.errors == (status == 5 ? why : ""))
         let again = try Tool.run(["upload", "--json", "--agent", "/bin/true", folder.path])
         if status == 0 { #expect(again.status == 0 && again.output.isEmpty) }
         if status == 4 { #expect(try again.status == 4 && JSONLine.value(DeliveryEntry.self, from: again.output).ordinal == 3) }
