@@ -18,7 +18,8 @@ struct lg__delivery {
     bool started;
     char agent[4096];     /* path of the agent's program; "": there is none */
     bool looked;          /* for an agent, within lg_delivery_start() */
-    uint64_t begun_ns;    /* 1 more than when an agent last began, as of the last start of one; 0: none was started */
+    /* 1 more than when an agent had begun, as the last one was started; 0: none was started */
+    uint64_t begun_ns;
     uint32_t ends;        /* as of the configuration */
     lg_delivered_callback on_delivered;
     void *user;
