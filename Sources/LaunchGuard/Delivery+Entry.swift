@@ -24,6 +24,12 @@ extension Delivery {
         public let attemptedNanoseconds: UInt64?
         /// Earliest next attempt, in nanoseconds since 1970; `nil`: now.
         public let nextNanoseconds: UInt64?
+        /// Why a pending report waits until then; `nil`: it does not.
+        public let pause: Pause?
+        /// When the report was sent or given up, in nanoseconds since 1970; `nil`: it was not.
+        public let settledNanoseconds: UInt64?
+        /// When the program learned of it, in nanoseconds since 1970; `nil`: it did not.
+        public let toldNanoseconds: UInt64?
         /// Runs with this fingerprint that have no report of their own.
         public let more: UInt64
         /// Why the last attempt failed, for a person; `nil`: it did not.
@@ -32,8 +38,8 @@ extension Delivery {
         /// A report as it is given, for tests.
         public init(
             uuid: String, runUUID: String, ordinal: UInt64, state: State, end: Report.End?, fingerprint: String = "", madeNanoseconds: UInt64 = 0,
-            attempts: Int = 0, httpStatus: Int? = nil, attemptedNanoseconds: UInt64? = nil, nextNanoseconds: UInt64? = nil, more: UInt64 = 0,
-            error: String? = nil
+            attempts: Int = 0, httpStatus: Int? = nil, attemptedNanoseconds: UInt64? = nil, nextNanoseconds: UInt64? = nil, pause: Pause? = nil,
+            settledNanoseconds: UInt64? = nil, toldNanoseconds: UInt64? = nil, more: UInt64 = 0, error: String? = nil
         ) {
             self.uuid = uuid
             self.runUUID = runUUID
@@ -46,6 +52,9 @@ extension Delivery {
             self.httpStatus = httpStatus
             self.attemptedNanoseconds = attemptedNanoseconds
             self.nextNanoseconds = nextNanoseconds
+            self.pause = pause
+            self.settledNanoseconds = settledNanoseconds
+            self.toldNanoseconds = toldNanoseconds
             self.more = more
             self.error = error
         }
@@ -57,9 +66,27 @@ extension Delivery {
         case pending
         /// A positive answer came.
         case sent
-        /// The server refused the credentials; sent again once the configuration has changed.
+        /// The server refused it; tried again each day, and with other settings.
         case held
-        /// Refused for good, given up, or damaged.
+        /// Given up, or damaged.
         case dead
+        /// A positive answer came, and the program learned of it.
+        case told
+    }
+
+    /// Why a pending report does not go now. C: `lg_delivery_pause`.
+    public enum Pause: String, Sendable, Codable, CaseIterable {
+        /// Many with its fingerprint were made lately.
+        case paced
+        /// Nothing reaches the server.
+        case away
+        /// The server was reached, and gave no verdict.
+        case busy
+        /// The server asked for it.
+        case asked
+        /// The bytes of the day are spent.
+        case spent
+        /// Another one with its fingerprint has left, and has no answer yet.
+        case behind
     }
 }

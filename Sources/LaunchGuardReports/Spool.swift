@@ -18,28 +18,29 @@ public struct Spool: Codable, Hashable, Sendable {
     /// credential file.
     public var host: String?
     /// Reports, by state.
-    public var pending = 0, sent = 0, held = 0, dead = 0
+    public var pending = 0, sent = 0, told = 0, held = 0, dead = 0
 
     /// nil: the directory has none.
     public init?(_ directory: StateDirectory) throws(ReportError) {
         path = directory.spoolPath
         guard let owner = try ReportPath.owner(ofFolder: path) else { return nil }
         userID = owner
-        hasConsent = ReportPath.firstBytes(of: path + "/consent", 64)?.split(separator: " ").first == "given"
+        let settings = SpoolSettings(spoolPath: path)
+        hasConsent = settings.hasConsent
         isOff = try ReportPath.isFolder(path + "/off") != nil
         if Self.agentLives(in: directory) {
             agentProcessID = ReportPath.firstBytes(of: path + "/agent", 64)?.split(separator: " ").first.flatMap { Int32($0) } ?? 0
         }
-        let lines = ReportPath.firstBytes(of: path + "/config", 8192)?.split(separator: "\n") ?? []
-        func value(_ key: String) -> Substring? { lines.first { $0.hasPrefix(key + "=") }?.dropFirst(key.count + 1) }
-        target = value("target").map(String.init)
-        host = value("endpoint").flatMap(Self.host)
+        target = settings["target"].map(String.init)
+        host = settings["endpoint"].flatMap(Self.host)
         for entry in try directory.deliveries() {
             switch entry.state {
             case .pending: pending += 1
             case .sent: sent += 1
+            case .told: told += 1
             case .held: held += 1
             case .dead: dead += 1
+            case .owed, .counted, .never: break
             }
         }
     }
@@ -70,7 +71,7 @@ public struct Spool: Codable, Hashable, Sendable {
             writer.add(name, width: 10, .dim)
             writer.line(value, style)
         }
-        let counts = zip(DeliveryEntry.State.allCases, [pending, sent, held, dead]).filter { $0.1 > 0 }.map { "\($0.1) \($0.0.rawValue)" }
+        let counts = [(pending, "pending"), (sent, "sent"), (told, "told"), (held, "held"), (dead, "dead")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         field("reports", counts.isEmpty ? "none" : counts.joined(separator: ", "))
         field("target", target.map { "\($0), \(host ?? "the address is in the credential file")" } ?? "none")
         field("consent", hasConsent ? "given" : "not given", hasConsent ? .plain : .yellow)

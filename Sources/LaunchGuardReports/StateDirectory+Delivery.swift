@@ -35,6 +35,7 @@ extension DeliveryEntry {
             case LG_DELIVERY_SENT: .sent
             case LG_DELIVERY_HELD: .held
             case LG_DELIVERY_DEAD: .dead
+            case LG_DELIVERY_TOLD: .told
             default: .pending
             }
         end = unsafe info.end == LG_END_NONE ? nil : RunEnd(rawValue: String(cString: lg_end_name(info.end))) ?? .unknown
@@ -44,6 +45,18 @@ extension DeliveryEntry {
         httpStatus = info.http_status == 0 ? nil : info.http_status
         attempted = info.attempted_ns.nonZero.map(Timestamp.init)
         next = info.next_ns.nonZero.map(Timestamp.init)
+        pause =
+            switch info.pause {
+            case LG_PAUSE_PACED: .paced
+            case LG_PAUSE_AWAY: .away
+            case LG_PAUSE_BUSY: .busy
+            case LG_PAUSE_ASKED: .asked
+            case LG_PAUSE_SPENT: .spent
+            case LG_PAUSE_BEHIND: .behind
+            default: nil
+            }
+        settled = info.settled_ns.nonZero.map(Timestamp.init)
+        told = info.told_ns.nonZero.map(Timestamp.init)
         more = info.more
         error = string(&info.error).nonEmpty
     }

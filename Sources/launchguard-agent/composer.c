@@ -29,7 +29,11 @@ static bool make_room(struct composer *composer, uint64_t bytes)
         struct mail *mail = choice_to_drop(mailbox->mails, mailbox->count, composer->now);
         if (!mail)
             return false;
-        agent_log("report %s, %s, gives way to a new one", mail->name, mail->state == LG_DELIVERY_SENT ? "delivered" : "given up");
+        const bool sent = mail->state == LG_DELIVERY_SENT;
+        agent_log("report %s, %s, gives way to a new one", mail->name, sent ? "delivered" : "given up");
+        if (memcmp(mail->header.uuid, mail->header.run_uuid, 16) == 0)
+            runs_note(composer->runs, mail->parts.ordinal, mail->parts.uuid, sent ? LG_REPORTED_SENT : LG_REPORTED_DEAD);
+        LG_FAULT_POINT("composer: run noted");
         mailbox_drop(mailbox, mail);
     }
     return true;
@@ -45,6 +49,7 @@ static void pace(const struct composer *composer, struct lg__report_header *new)
     choice_pace(composer->mailbox->mails, composer->mailbox->count, new, composer->now);
 }
 
+/* The report counts further runs, too. */
 static bool stand_for(struct composer *composer, struct mail *mail, const struct more *more)
 {
     return !fate_stand_for(&mail->header, more) || mailbox_update(composer->mailbox, mail);
@@ -54,7 +59,17 @@ static bool stand_for(struct composer *composer, struct mail *mail, const struct
 
 enum made { MADE, MADE_COUNTED, MADE_NO_ROOM };
 
-static enum made make(struct composer *composer, lg_reader *reader, const struct facts *facts, const struct lg__report_name *parts)
+static enum made count(struct composer *composer, const uint8_t fingerprint[16], const struct more *one, uint64_t *ret_in)
+{
+    struct mail *mail = for_more(composer, fingerprint);
+    if (!mail || !stand_for(composer, mail, one))
+        return MADE_NO_ROOM;
+    *ret_in = mail->parts.ordinal;
+    return MADE_COUNTED;
+}
+
+/* `ret_in`: of MADE_COUNTED the number of the run whose report counts it. */
+static enum made make(struct composer *composer, lg_reader *reader, const struct facts *facts, const struct lg__report_name *parts, uint64_t *ret_in)
 {
     struct lg__report_header header = { .made_ns = facts->made_ns, .since_on_ns = composer->now.on_ns, .end = (uint32_t)facts->verdict.end };
     const uint64_t ended_ns = facts->ended_ns ? facts->ended_ns : facts->made_ns;
@@ -67,7 +82,7 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     if (!facts->reason) {
         pace(composer, &header);
         if (choice_counts(composer->mailbox->mails, composer->mailbox->count, &header, composer->now))
-            return stand_for(composer, for_more(composer, header.fingerprint), &one) ? MADE_COUNTED : MADE_NO_ROOM;
+            return count(composer, header.fingerprint, &one, ret_in);
     }
     brief = compose_brief(reader, facts, &brief_bytes);
     if (!composer->config->brief)
@@ -89,10 +104,7 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
                   facts->launching ? " in a launch" : "", !moment_is_due(header.next, composer->now) ? ", to go later with its likes" : "");
         return MADE;
     }
-    struct mail *like = for_more(composer, header.fingerprint);
-    if (like && !facts->reason && stand_for(composer, like, &one))
-        return MADE_COUNTED;
-    return MADE_NO_ROOM;
+    return facts->reason ? MADE_NO_ROOM : count(composer, header.fingerprint, &one, ret_in);
 }
 
 /* ---- owed runs ---- */
@@ -104,11 +116,11 @@ static bool report_run(struct composer *composer, struct known_run *run)
     lg_run_info info;
     memcpy(parts.uuid, run->uuid, sizeof parts.uuid);
     if (mailbox_find(composer->mailbox, run->uuid)) { /* an agent died before it could say so */
-        runs_settle(composer->runs, run, LG__REPORTED_SPOOLED);
+        runs_settle(composer->runs, run, LG_REPORTED_SPOOLED, 0);
         return true;
     }
     if (run->ordinal < composer->consent.from_ordinal) {
-        runs_settle(composer->runs, run, LG__REPORTED_NONE);
+        runs_settle(composer->runs, run, LG_REPORTED_NO_CONSENT, 0);
         return true;
     }
     lg_reader *reader = runs_reader(composer->runs, run->name);
@@ -123,15 +135,16 @@ static bool report_run(struct composer *composer, struct known_run *run)
     facts.keep_home = composer->config->keep_home;
     memcpy(facts.uuid, info.uuid, sizeof facts.uuid);
     enum made made = MADE;
+    uint64_t in = 0;
     bool wanted = lg__delivery_config_wants(composer->config->ends, facts.verdict.end, facts.launching);
     if (wanted) {
         parts.priority = !facts.launching ? LG__PRIORITY_OTHER : facts.streak <= 1 ? LG__PRIORITY_FIRST : LG__PRIORITY_LAUNCH;
-        made = make(composer, reader, &facts, &parts);
+        made = make(composer, reader, &facts, &parts, &in);
     }
     lg_reader_close(reader);
     LG_FAULT_POINT("composer: report made");
     if (made != MADE_NO_ROOM)
-        runs_settle(composer->runs, run, wanted ? LG__REPORTED_SPOOLED : LG__REPORTED_NONE);
+        runs_settle(composer->runs, run, !wanted ? LG_REPORTED_UNWANTED : made == MADE ? LG_REPORTED_SPOOLED : LG_REPORTED_COUNTED, in);
     LG_FAULT_POINT("composer: run settled");
     return made != MADE_NO_ROOM;
 }
@@ -174,7 +187,8 @@ static bool report_request(struct composer *composer, const char *name, const ch
     facts.keep_home = composer->config->keep_home;
     memcpy(facts.uuid, name, sizeof facts.uuid);
     facts.reason = reason;
-    enum made made = make(composer, reader, &facts, &parts);
+    uint64_t in = 0;
+    enum made made = make(composer, reader, &facts, &parts, &in);
     lg_reader_close(reader);
     return made != MADE_NO_ROOM;
 }

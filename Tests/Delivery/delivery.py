@@ -104,7 +104,7 @@ class Ended:
 class Report:
     """A report in the spool; struct lg__report_header."""
     FIELDS = {"flags": (120, "I"), "attempts": (124, "I"), "since_on_ns": (136, "Q"), "attempted_ns": (144, "Q"), "next_ns": (152, "Q"),
-              "next_on_ns": (160, "Q"), "made_ns": (72, "Q")}
+              "next_on_ns": (160, "Q"), "made_ns": (72, "Q"), "before": (384, "I")}
     HEADER = 456
 
     def __init__(self, path):
@@ -241,7 +241,7 @@ class DeliveryTest(unittest.TestCase):
 
     # ---- the spool ----
 
-    def entries(self, state=None):
+    def entries(self, *states):
         done = subprocess.run([ENTRIES, str(self.state)], stdout=subprocess.PIPE, timeout=LIMIT, text=True, env=self.environment)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         if lines == [{"status": "not-found"}]:
@@ -249,7 +249,7 @@ class DeliveryTest(unittest.TestCase):
         if done.returncode:
             raise AssertionError("lg_delivery_entries(): %s" % done.stdout)
         self.assertEqual(lines.pop(), {"count": len(lines)})
-        return [line for line in lines if state in (None, line["state"])]
+        return [line for line in lines if not states or line["state"] in states]
 
     def entry(self):
         """The one report of the spool."""
@@ -262,14 +262,16 @@ class DeliveryTest(unittest.TestCase):
         return sorted(path.glob("*.lgreport")) if path.exists() else []
 
     def until_sent(self, *uuids):
-        wait_until(lambda: {entry["uuid"] for entry in self.entries("sent")} >= set(uuids),
+        wait_until(lambda: {entry["uuid"] for entry in self.entries("sent", "told")} >= set(uuids),
               lambda: "the reports are sent: %s\n%s" % (self.entries(), self.log()))
 
     def until_tried(self, attempts=1):
         """Wait until the one report had so many attempts that have ended, and return it."""
-        def has_ended(entry):
-            return entry["state"] != "pending" or "attempt %d failed" % entry["attempts"] in self.log()
-        return wait_until(lambda: next((entry for entry in self.entries() if entry["attempts"] >= attempts and has_ended(entry)), None),
+        def tried():
+            log = self.log()  # which says that an attempt has failed after the report does
+            return next((entry for entry in self.entries() if entry["attempts"] >= attempts and
+                         (entry["state"] != "pending" or "attempt %d failed" % entry["attempts"] in log)), None)
+        return wait_until(tried,
                      lambda: "an attempt is over: %s\n%s" % (self.entries(), self.log()))
 
     # ---- the server's side ----

@@ -121,7 +121,7 @@ class Arrival(DeliveryTest):
         self.until_sent(run.uuid)
         again = self.run_victim("deliver", "begin", "finish", "delivered", endpoint=server.url())
         self.assertEqual(again.said.get("delivered"), [run.uuid])
-        self.assertEqual(self.files("sent"), [])
+        self.assertEqual([entry["state"] for entry in self.entries()], ["told"])
         # Within a second on_delivered would be called once more.
         third = self.run_victim("deliver", "begin", "finish", "pass:1000", endpoint=server.url())
         self.assertNotIn("delivered", third.said)
@@ -192,7 +192,7 @@ class NeverAgain(DeliveryTest):
         """The request has an identity of its own, and the end of the run is another report."""
         server = self.server()
         child = self.start("deliver", "begin", "finish", "report-now:does not answer", "loop", endpoint=server.url())
-        first = wait_until(lambda: self.entries("sent"), lambda: "the request arrives: " + self.log())[0]
+        first = wait_until(lambda: self.entries("sent", "told"), lambda: "the request arrives: " + self.log())[0]
         self.assertEqual(first["end"], "running")
         self.assertIn("does not answer", server.requests[0].body.decode())
         self.attached(child)

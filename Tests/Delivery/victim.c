@@ -46,6 +46,14 @@ static void on_delivered(const lg_delivery_info *report, void *user)
     delivered = true;
 }
 
+/* The mark goes when all reports say that the program was told. */
+static bool is_telling(void)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/spool/telling", state_directory);
+    return access(path, F_OK) == 0;
+}
+
 static void pump(uint32_t left_ms, void *user)
 {
     (void)left_ms;
@@ -222,7 +230,7 @@ static void step_forward(char *step)
     else if (strcmp(step, "witness") == 0)
         wait_until(has_witness(state_directory));
     else if (strcmp(step, "delivered") == 0)
-        wait_until(delivered);
+        wait_until(delivered && !is_telling());
     else if (strcmp(step, "until") == 0)
         wait_until(access(value, F_OK) == 0);
     else if (strcmp(step, "pass") == 0)

@@ -76,7 +76,7 @@ static int dump_run(void)
     RARE(run, announced_ns), RARE(run, witnessed), RARE(run, oom_known), RARE(run, oom_kills), RARE(run, oom_cgroup), RARE(run, hang_ns);
     RARE(run, term_kept), RARE(run, term_alive_ns), RARE(run, cpu_near_ns), RARE(run, cpu_used_ns), RARE(run, cpu_limit_s);
     RARE(run, memory_near_ns), RARE(run, memory_used), RARE(run, memory_limit), RARE(run, memory_own), RARE(run, forked_ns), RARE(run, crash_noted_ns);
-    RARE(run, attached), RARE(run, reported), RARE(run, hung_alive_ns), RARE(run, witnessed_ns);
+    RARE(run, attached), RARE(run, reported), RARE(run, counted_in), RARE(run, hung_alive_ns), RARE(run, witnessed_ns);
     if (run.crash_type[0])
         TEXT(run, crash_type);
     NUMBER(run, term_signal), NUMBER(run, term_pid), UNSIGNED(run, term_uid), UNSIGNED(run, term_ns), UNSIGNED(run, healed_pages);

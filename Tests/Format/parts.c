@@ -475,7 +475,7 @@ static void write_noted(void)
 static void write_agent(void)
 {
     atomic_store(&run.state->attached, 1);
-    atomic_store(&run.state->reported, LG__REPORTED_SPOOLED);
+    atomic_store(&run.state->reported, LG_REPORTED_SPOOLED);
 }
 
 static void write_executed(void)

@@ -37,7 +37,7 @@ def read_run(file):
     run |= {name: uuid(IDENTITY.get(block, name)) for name in ("uuid", "boot_id")}
     run["build_id"] = IDENTITY.get(block, "build_id")[:id_size].hex()
     run["boottime_ns"] = IDENTITY.get(block, "boottime_ns")
-    run |= {name: value for name, value in rare_state(state).items() if value}
+    run |= {name: value for name, value in rare_state(state, run["ordinal"]).items() if value}
     run |= STATE.pick(state, "ended exit_code healed_pages ended_ns term_ns term_signal term_pid term_uid")
     started = STATE.get(state, "started")
     run["started"] = int(started in (1, 2))
@@ -63,14 +63,16 @@ def read_system(file):
             {"command_line": block[line:line + size].decode("latin-1"), "command_line_cut": int(SYSTEM.get(block, "command_line_cut") == 1)})
 
 
-def rare_state(state):
+def rare_state(state, ordinal):
     """Fields that most runs do not have: one that is 0 is not shown."""
     rare = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns term_kept term_alive_ns "
                               "cpu_near_ns cpu_used_ns cpu_limit_s memory_near_ns memory_used memory_limit memory_own forked_ns "
                               "crash_noted_ns crash_type attached reported hung_alive_ns witnessed_ns")
     rare["term_kept"] = int(rare["term_kept"] == 1)
     rare["attached"] = int(rare["attached"] == 1)
-    rare["reported"] = rare["reported"] if rare["reported"] in (1, 2) else 0
+    word, half = rare["reported"], 1 << 23
+    rare["reported"] = word & 0xff if word & 0xff <= 6 else 0
+    rare["counted_in"] = ordinal + ((word >> 8) - ordinal + half) % (2 * half) - half if rare["reported"] == 3 else 0
     rare["crash_type"] = rare["crash_type"] if rare["crash_noted_ns"] else ""
     for near, figures in (("cpu_near_ns", ("cpu_used_ns", "cpu_limit_s")), ("memory_near_ns", ("memory_used", "memory_limit", "memory_own"))):
         if not rare[near]:

@@ -811,9 +811,16 @@ class Later(BothReaders):
         run, verdict = said()
         self.assertEqual((run["attached"], run["reported"]), (1, 2))
         self.assertEqual(verdict, [11, 8, 0, 0])
-        run, verdict = said(("2I", 248, 2, 3))
+        run, verdict = said(("2I", 248, 2, 7))
         self.assertNotIn("attached", run)
         self.assertNotIn("reported", run)
+        for kind in 1, 3, 4, 5, 6:
+            run, verdict = said(("I", 252, kind))
+            self.assertEqual(run["reported"], kind)
+        own = run["ordinal"]
+        for other in own + 1, own + (1 << 23) - 1:
+            run, verdict = said(("I", 252, 3 | (other & 0xffffff) << 8))
+            self.assertEqual((run["reported"], run["counted_in"]), (3, other))
 
     def test_executed(self):
         """This word stands before that of the witness, and after a crash."""

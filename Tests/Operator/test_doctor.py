@@ -267,6 +267,7 @@ class System(DoctorCase):
         self.finds("agent.missing", NOTE, "was not found", self.state, **absent)
         (self.state / "spool").mkdir(mode=0o700)
         self.finds("agent.missing", WARNING, "they stay owed", self.state, **absent)
+        self.finds("agent.broken", WARNING, "/bin/false cannot run", self.state, variables={"LAUNCHGUARD_AGENT": "/bin/false"})
         self.assertEqual(self.doctor(self.state), {})
 
 

@@ -56,8 +56,20 @@ typedef enum lg_delivery_state {
     LG_DELIVERY_HELD = 3,
     /** given up: the server refused its body on three days, the device was on for 90 days, or the
      *  report is damaged */
-    LG_DELIVERY_DEAD = 4
+    LG_DELIVERY_DEAD = 4,
+    LG_DELIVERY_TOLD = 5     /**< a positive answer came, and on_delivered was called for it */
 } lg_delivery_state;
+
+/** Why a pending report does not go now. */
+typedef enum lg_delivery_pause {
+    LG_PAUSE_NONE = 0,
+    LG_PAUSE_PACED = 1,  /**< many with its fingerprint were made lately */
+    LG_PAUSE_AWAY = 2,   /**< nothing reaches the server */
+    LG_PAUSE_BUSY = 3,   /**< the server was reached, and gave no verdict */
+    LG_PAUSE_ASKED = 4,  /**< the server asked for it */
+    LG_PAUSE_SPENT = 5,  /**< the bytes of the day are spent */
+    LG_PAUSE_BEHIND = 6  /**< another one with its fingerprint has left, and has no answer yet */
+} lg_delivery_pause;
 
 /** A report in the spool. */
 typedef struct lg_delivery_info {
@@ -74,6 +86,9 @@ typedef struct lg_delivery_info {
     uint64_t attempted_ns;    /**< of the last attempt, nanoseconds since 1970; 0: none */
     uint64_t next_ns;         /**< earliest next attempt, or end of the server's pause, nanoseconds
                                    since 1970; 0: now */
+    lg_delivery_pause pause;  /**< why a pending report waits until then */
+    uint64_t settled_ns;      /**< sent or given up, nanoseconds since 1970; 0: it was not */
+    uint64_t told_ns;         /**< on_delivered was called, nanoseconds since 1970; 0: it was not */
     /** runs with this fingerprint that got no report of their own, because there were too many;
      *  this report stands for them */
     uint64_t more;
@@ -188,8 +203,12 @@ LG_BEGIN
  *  the folder "spool" of the state directory, switches delivery off; the configuration and the
  *  consent are stored all the same.
  *
- *  @return LG_OK; LG_ERR_NO_AGENT: no agent's program was found, reports stay owed; LG_ERR_OPTION
- *          (lg_session_message() names the option); LG_ERR_ALREADY: the call was made before;
+ *  An agent that has not begun after two seconds, as without one of its libraries, is in
+ *  lg_session_message() and the ring log then.
+ *
+ *  @return LG_OK; LG_ERR_NO_AGENT: no agent's program was found, or the call started it and the
+ *          system refuses, reports stay owed; LG_ERR_OPTION (lg_session_message() names the
+ *          option); LG_ERR_ALREADY: the call was made before;
  *          LG_ERR_DISABLED: switched off; LG_ERR_SECONDARY: the primary delivers;
  *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT; LG_ERR_LINK,
  *          LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_LIMIT,
@@ -264,9 +283,11 @@ LG_API lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_
  */
 LG_API lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *ret_uuid);
 
-/** The reports in the spool of a state directory, oldest run first. A file that cannot be read has
- *  the state LG_DELIVERY_DEAD and the name of the reader's status as its error ("damaged",
- *  "newer"); its other fields come from its file name. A working agent may move files meanwhile.
+/** The reports in the spool of a state directory, oldest run first. A delivered report stays until
+ *  its place is needed. What became of a run without a report says lg_run_info.reported. A file
+ *  that cannot be read has the state LG_DELIVERY_DEAD and the name of the reader's status as its
+ *  error ("damaged", "newer"); its other fields come from its file name. A working agent may move
+ *  files meanwhile.
  *
  *  @param ret_entries  room for `room` reports; NULL with room 0.
  *  @param ret_count    how many there are, which may be more than `room`.

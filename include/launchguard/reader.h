@@ -43,6 +43,17 @@ typedef enum lg_phase {
     LG_PHASE_TERMINATING = 7 /**< the end was announced */
 } lg_phase;
 
+/** What delivery made of an ended run. Values are stored and never change. */
+typedef enum lg_reported {
+    LG_REPORTED_NOT = 0,        /**< nothing yet: a report is owed where the end asks for one */
+    LG_REPORTED_UNWANTED = 1,   /**< no report: lg_delivery_options.ends has no such end */
+    LG_REPORTED_SPOOLED = 2,    /**< a report; see lg_delivery_entries() */
+    LG_REPORTED_COUNTED = 3,    /**< counted in the report of another run */
+    LG_REPORTED_NO_CONSENT = 4, /**< no report: there was no consent then */
+    LG_REPORTED_SENT = 5,       /**< its report was sent, and has given way to a new one since */
+    LG_REPORTED_DEAD = 6        /**< its report was given up, and has given way since */
+} lg_reported;
+
 /** Identity and state of a run. */
 typedef struct lg_run_info {
     char uuid[37];            /**< text form */
@@ -111,8 +122,9 @@ typedef struct lg_run_info {
     uint64_t crash_noted_ns;
     char crash_type[64];      /**< the type given to that call; "" when none */
     uint32_t attached;        /**< 1: an agent waits, or waited, for the process */
-    /** result of the agent for the ended run: 0 none yet, 1 no report, 2 a report in the spool */
-    uint32_t reported;
+    lg_reported reported;     /**< what delivery made of the ended run */
+    uint64_t counted_in;      /**< LG_REPORTED_COUNTED: number of the run whose report counts this
+                                   one; else 0 */
     /** 1: the process executed another program, and `alive` is about that program */
     uint32_t exec_marked;
     /** CLOCK_MONOTONIC when the process was last seen alive while it hung, at most about a second

@@ -127,7 +127,10 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
         lg__reader_text(info.crash_type, sizeof info.crash_type, state.crash_type, sizeof state.crash_type);
     info.attached = atomic_load(&state.attached) == 1;
     uint32_t reported = atomic_load(&state.reported);
-    info.reported = reported <= LG__REPORTED_SPOOLED ? reported : LG__REPORTED_NOT;
+    const uint32_t kind = reported & LG__REPORTED_KIND, from_own = (reported >> LG__REPORTED_SHIFT) - (uint32_t)info.ordinal;
+    info.reported = kind <= LG_REPORTED_DEAD ? (lg_reported)kind : LG_REPORTED_NOT;
+    if (kind == LG_REPORTED_COUNTED) /* of the numbers with these bits the nearest to its own */
+        info.counted_in = info.ordinal + (uint64_t)(int64_t)((int32_t)(from_own << LG__REPORTED_SHIFT) >> LG__REPORTED_SHIFT);
     uint32_t contexts = atomic_load(&state.context_count);
     info.context_count = contexts <= LG__CONTEXTS ? contexts : LG__CONTEXTS;
     *ret_info = info;

@@ -39,7 +39,7 @@ const struct lg__shape *const lg__shapes_lines[] = { LINES(ROW) NULL };
 
 #ifdef LG_REPORT_TABLE
 #define TOOL_NAMES(X)                                                                                                                 \
-    X(delivery_entry_state) X(kept_kind) X(simulated_callback_kind) X(simulated_callback_outcome) X(finding_severity)
+    X(delivery_entry_state) X(delivery_entry_pause) X(kept_kind) X(simulated_callback_kind) X(simulated_callback_outcome) X(finding_severity)
 #else
 #define TOOL_NAMES(X)
 #endif

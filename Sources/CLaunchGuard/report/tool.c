@@ -33,7 +33,10 @@ const struct lg__kind lg__kinds_finer[] = {
     { NULL, NULL },
 };
 
-NAMES(delivery_entry_state, "delivery-entry-state", "The state of a report.", "pending", "sent", "held", "dead")
+NAMES(delivery_entry_state, "delivery-entry-state", "The state of a report, or of a run without one.",
+      "pending", "sent", "held", "dead", "told", "owed", "counted", "never")
+NAMES(delivery_entry_pause, "delivery-entry-pause", "Why a pending report does not go now.", "paced", "away", "busy", "asked", "spent",
+      "behind")
 NAMES(simulated_callback_kind, "simulated-callback-kind", "Which callback ran.",
       "status", "decide", "report", "repair", "protect", "task", "built-in", "give-up", "ineffective", "begin")
 NAMES(simulated_callback_outcome, "simulated-callback-outcome", "The outcome of a callback.",
@@ -82,7 +85,7 @@ static const struct lg__field listed_run_fields[] = {
     MAY_HAVE("reason", "crash-reason", "The reason."),
     MAY_HAVE("message", "string", "What the program said before the crash."),
     MAY_HAVE("place", "string", "The program's own function nearest to the crash or the hang."),
-    MAY_HAVE("delivery", "[delivery-entry]", "Its reports in the spool; left out: there are none."),
+    MAY_HAVE("delivery", "[delivery-entry]", "Its reports in the spool, or why it has none; left out: no program asks for reports."),
     MAY_HAVE("isDegraded", "boolean", "Guards survived faults in it."),
     HAS("problems", "[problem]", "The problems."),
     LAST,
@@ -112,12 +115,17 @@ static const struct lg__field delivery_entry_fields[] = {
     MAY_HAVE("httpStatus", "integer", "Status of the last answer; left out: there was none."),
     MAY_HAVE("attempted", "time", "When the last attempt was; left out: there was none."),
     MAY_HAVE("next", "time", "Earliest next attempt; left out: now, or never."),
+    MAY_HAVE("pause", "delivery-entry-pause", "Why a pending report waits."),
+    MAY_HAVE("settled", "time", "When it was sent or given up."),
+    MAY_HAVE("told", "time", "When the program learned of it."),
     HAS("more", "number", "Runs with the same fingerprint that have no report of their own, and for which this report stands."),
     MAY_HAVE("error", "string", "Why the last attempt failed, for a person; left out: it did not."),
+    MAY_HAVE("countedIn", "number", "The run whose report counts this one."),
+    MAY_HAVE("reason", "string", "Why a run has no report, for a person."),
     LAST,
 };
 SHAPE(delivery_entry, "delivery-entry",
-      "A report in the spool of a state directory: whether it has reached its server. A report that was delivered stays until the program has learned of it.")
+      "A report in the spool, or a run without one: whether it has reached its server, and why not.")
 
 static const struct lg__field verified_file_fields[] = {
     LINE("verified-file"),
@@ -235,7 +243,8 @@ static const struct lg__field spool_fields[] = {
         "The server's, and no more of the address, which may hold a secret; left out: not known, or in the credential file."),
     HAS("pending", "integer", "Reports that wait."),
     HAS("sent", "integer", "Reports that arrived."),
-    HAS("held", "integer", "Reports whose credentials the server refused."),
+    HAS("told", "integer", "The same, and the program learned of them."),
+    HAS("held", "integer", "Reports that the server refused, and that are tried again."),
     HAS("dead", "integer", "Reports that are given up."),
     LAST,
 };

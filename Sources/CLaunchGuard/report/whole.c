@@ -33,7 +33,7 @@ static const struct lg__field run_fields[] = {
                 "The last bytes of standard error, where the program kept them."),
     MAY_BE("breadcrumbs", lg__report_breadcrumbs, "breadcrumbs", "", "The ring log."),
     VALUE("problems", lg__report_problems, "[problem]", "", "Parts that could not be read."),
-    ADDED("delivery", "[delivery-entry]", "The reports of the run in the spool."),
+    ADDED("delivery", "[delivery-entry]", "The reports of the run in the spool, or why it has none."),
     LAST,
 };
 const struct lg__shape lg__shape_run = { "run",

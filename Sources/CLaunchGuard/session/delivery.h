@@ -18,6 +18,8 @@ struct lg__delivery {
     bool started;
     char agent[4096];     /* path of the agent's program; "": there is none */
     bool looked;          /* for an agent, within lg_delivery_start() */
+    /* 1 more than when an agent had begun, as the last one was started; 0: none was started */
+    uint64_t begun_ns;
     uint32_t ends;        /* as of the configuration */
     lg_delivered_callback on_delivered;
     void *user;
@@ -52,8 +54,12 @@ void lg__delivery_entries_info(const struct lg__report_header *header, lg_delive
 
 /* Find the agent's program. `wanted`: lg_delivery_options.agent_path. false: there is none. */
 bool lg__delivery_agent_find(const char *wanted, char ret_path[4096]);
-/* Start an agent, unless one serves or none may: without consent, or switched off. */
-void lg__delivery_agent_start(const lg_session *session, int spool);
+/* Start an agent, unless one serves or none may: without consent, or switched off. LG_ERR_NO_AGENT:
+ * the system does not start it; lg_session_message() and the log say why. */
+lg_status lg__delivery_agent_start(lg_session *session, int spool);
+/* Wait a moment until the agent that this process started has begun. One that lacks a library, for
+ * example, ends before that, which lg_session_message() and the log say. */
+void lg__delivery_agent_await(lg_session *session, int spool);
 /* Whether the environment or a person has switched delivery off. */
 bool lg__delivery_agent_is_off(int spool);
 

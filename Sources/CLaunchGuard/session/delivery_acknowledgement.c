@@ -1,14 +1,16 @@
 /* Calls on_delivered for each delivered report, when a launch of the program is finished.
  *
- * An entry in spool/sent is deleted after its call has returned. spool/telling names the report of
- * the call under way, and counts the calls for that report: a call that crashes comes three times
- * at most. */
+ * The report in spool/sent says so after its call has returned; a sent report is the program's to
+ * write. spool/telling names the report of the call under way, and counts the calls for that
+ * report: a call that crashes comes three times at most. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "session/delivery.h"
 
@@ -16,8 +18,8 @@
 /* In a program without launches the calls come after that time. */
 #define NO_LAUNCH_NS UINT64_C(10000000000)
 #define TRIES 3u
-/* As many as the agent keeps. */
-#define SENT_MAX 256u
+/* As many as a spool holds. */
+#define SENT_MAX 4096u
 
 struct list {
     uint32_t count;
@@ -64,18 +66,32 @@ static bool note_call(int spool, const char *uuid)
     return true;
 }
 
+/* Where the report cannot say so, it is deleted, or each run would tell of it. */
+static void note_told(int spool, const char *path, struct lg__report_header *header)
+{
+    int file = openat(spool, path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    header->told_ns = lg__os_clock_ns(CLOCK_REALTIME);
+    lg__report_seal(header);
+    if (file < 0 || pwrite(file, header, sizeof *header, 0) != (ssize_t)sizeof *header)
+        unlinkat(spool, path, 0);
+    if (file >= 0)
+        close(file);
+}
+
 static void tell_one(int spool, const char *name)
 {
     char path[8 + LG__REPORT_NAME_BYTES];
     struct lg__report_header header;
     lg_delivery_info info;
     snprintf(path, sizeof path, "sent/%s", name);
-    if (lg__report_read(spool, path, &header) != LG_OK)
-        return; /* the agent puts it aside */
+    if (lg__report_read(spool, path, &header) != LG_OK || header.told_ns)
+        return; /* the agent puts a damaged one aside */
     lg__delivery_entries_info(&header, LG_DELIVERY_SENT, &info);
     if (note_call(spool, info.uuid))
         lg__delivery_state.on_delivered(&info, lg__delivery_state.user);
-    unlinkat(spool, path, 0);
+    LG_FAULT_POINT("delivery: told");
+    note_told(spool, path, &header);
+    LG_FAULT_POINT("delivery: told stored");
 }
 
 static void tell(const lg_session *session)

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "store/error_words.h"
 
@@ -15,6 +17,10 @@
 #ifndef LG_AGENT_DIRECTORY
 #define LG_AGENT_DIRECTORY "/usr/local/libexec/launchguard"
 #endif
+
+/* An agent that was started takes its lock a moment later. */
+#define BEGIN_NS UINT64_C(2000000000)
+#define LOOK_NS UINT64_C(20000000)
 
 static bool is_program(const char *path)
 {
@@ -82,22 +88,56 @@ static bool state_directory(int spool, char ret_path[4096])
     return true;
 }
 
-void lg__delivery_agent_start(const lg_session *session, int spool)
+/* When an agent last took its lock; 0: never. */
+static uint64_t last_begun(int spool)
+{
+    struct stat info;
+    return fstatat(spool, "agent", &info, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec : 0;
+}
+
+static lg_status fail(lg_session *session, const char *what, const char *why)
+{
+    struct lg__problem problem = { .status = LG_OK };
+    lg__problem_say(&problem, LG_ERR_NO_AGENT, "delivery: %s %s%s; \"launchguard doctor\" says more", lg__delivery_state.agent, what, why);
+    lg__host_log(&session->host, LG_LEVEL_WARNING, "%s", problem.message);
+    return lg__delivery_problem(session, &problem);
+}
+
+lg_status lg__delivery_agent_start(lg_session *session, int spool)
 {
     struct lg__delivery *delivery = &lg__delivery_state;
     char path[4096], option[] = "--state";
+    lg_status status = LG_OK;
     if (lg__delivery_agent_is_off(spool) || !lg__consent_read(spool).given)
-        return;
+        return LG_OK;
     pthread_mutex_lock(&delivery->lock);
     if (delivery->agent[0] && !lg__spool_agent_serves(spool) && state_directory(spool, path)) {
         char *argv[] = { delivery->agent, option, path, NULL }, **variables = environment();
         char words[96];
+        delivery->begun_ns = last_begun(spool) + 1;
         int error = variables ? lg__os_spawn_detached(delivery->agent, argv, variables) : 0;
         free(variables);
-        if (error)
-            lg__host_log(&session->host, LG_LEVEL_WARNING, "delivery: %s cannot be started: %s", delivery->agent, lg__error_words(error, words, sizeof words));
-        else if (variables)
+        if (error) {
+            delivery->begun_ns = 0; /* nobody waits for it */
+            status = fail(session, "cannot be started: ", lg__error_words(error, words, sizeof words));
+        } else if (variables)
             lg__host_log(&session->host, LG_LEVEL_INFO, "delivery: the agent was started");
     }
     pthread_mutex_unlock(&delivery->lock);
+    return status;
+}
+
+void lg__delivery_agent_await(lg_session *session, int spool)
+{
+    static const uint32_t never;
+    pthread_mutex_lock(&lg__delivery_state.lock);
+    const uint64_t begun = lg__delivery_state.begun_ns;
+    pthread_mutex_unlock(&lg__delivery_state.lock);
+    for (uint64_t left = LG_PATIENCE(BEGIN_NS) / LOOK_NS; last_begun(spool) + 1 == begun && !lg__spool_agent_lives(spool) && !lg__capture_alone(); left--) {
+        if (!left) {
+            fail(session, "was started, and has not begun", "");
+            return;
+        }
+        lg__capture_sleep(&never, 0, LOOK_NS);
+    }
 }

@@ -5,11 +5,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "os/os.h"
 #include "session/delivery.h"
 #include "store/crc32c.h"
 
+struct entry {
+    lg_delivery_info info;
+    bool leads; /* bytes of it may have left, and it has no answer yet: its likes wait for it */
+};
+
 struct list {
-    lg_delivery_info *entries;
+    struct entry *entries;
     uint32_t count, room;
     lg_delivery_state state; /* of the folder that is being read */
     bool failed; /* no memory */
@@ -19,13 +25,15 @@ void lg__delivery_entries_info(const struct lg__report_header *header, lg_delive
 {
     lg_delivery_info info = {
         .ordinal = header->ordinal,
-        .state = state,
+        .state = state == LG_DELIVERY_SENT && header->told_ns ? LG_DELIVERY_TOLD : state,
         .end = (lg_end)header->end,
         .made_ns = header->made_ns,
         .attempts = header->attempts,
         .http_status = header->http_status,
         .attempted_ns = header->attempted_ns,
         .next_ns = header->next.wall_ns,
+        .settled_ns = header->settled_ns,
+        .told_ns = header->told_ns,
         .more = header->more,
     };
     lg__run_uuid_text(header->uuid, info.uuid);
@@ -37,14 +45,14 @@ void lg__delivery_entries_info(const struct lg__report_header *header, lg_delive
 }
 
 /* The room for a report; NULL: no memory. A report that was moved meanwhile has one entry. */
-static lg_delivery_info *entry_for(struct list *list, const char *uuid)
+static struct entry *entry_for(struct list *list, const char *uuid)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        if (strcmp(list->entries[i].uuid, uuid) == 0)
+        if (strcmp(list->entries[i].info.uuid, uuid) == 0)
             return &list->entries[i];
     if (list->count == list->room) {
         uint32_t room = list->room ? 2 * list->room : 64;
-        lg_delivery_info *entries = realloc(list->entries, room * sizeof *entries);
+        struct entry *entries = realloc(list->entries, room * sizeof *entries);
         if (!entries)
             return NULL;
         list->entries = entries;
@@ -58,29 +66,30 @@ static bool take_one(int folder, const char *text, void *argument)
     struct list *list = argument;
     struct lg__report_header header;
     struct lg__report_name name;
-    lg_delivery_info info = { .state = LG_DELIVERY_DEAD };
+    struct entry found = { .info.state = LG_DELIVERY_DEAD };
     if (!lg__report_parse_name(text, &name))
         return true;
     lg_status status = lg__report_read(folder, text, &header);
     if (status == LG_ERR_NOT_FOUND)
         return true; /* moved since */
     if (status == LG_OK) {
-        lg__delivery_entries_info(&header, list->state, &info);
+        lg__delivery_entries_info(&header, list->state, &found.info);
+        found.leads = header.flags & LG__REPORT_LEFT && (list->state == LG_DELIVERY_PENDING || list->state == LG_DELIVERY_HELD);
     } else {
-        info.ordinal = name.ordinal;
-        lg__run_uuid_text(name.uuid, info.uuid);
-        snprintf(info.error, sizeof info.error, "%s", lg_status_name(status));
+        found.info.ordinal = name.ordinal;
+        lg__run_uuid_text(name.uuid, found.info.uuid);
+        snprintf(found.info.error, sizeof found.info.error, "%s", lg_status_name(status));
     }
-    lg_delivery_info *entry = entry_for(list, info.uuid);
+    struct entry *entry = entry_for(list, found.info.uuid);
     list->failed = !entry;
     if (entry)
-        *entry = info;
+        *entry = found;
     return entry != NULL;
 }
 
 static int by_ordinal(const void *a, const void *b)
 {
-    const lg_delivery_info *one = a, *other = b;
+    const lg_delivery_info *one = &((const struct entry *)a)->info, *other = &((const struct entry *)b)->info;
     if (one->ordinal != other->ordinal)
         return one->ordinal < other->ordinal ? -1 : 1;
     return strcmp(one->uuid, other->uuid);
@@ -98,18 +107,39 @@ static int open_spool(const char *path, struct lg__problem *problem)
     return spool;
 }
 
+/* ---- why a report waits ---- */
+
+static bool is_behind(const struct list *list, const struct entry *entry)
+{
+    for (const struct entry *other = list->entries; other < list->entries + list->count; other++)
+        if (other->leads && strcmp(other->info.fingerprint, entry->info.fingerprint) == 0)
+            return !entry->leads;
+    return false;
+}
+
+static_assert(LG__WAIT_AWAY + 1 == LG_PAUSE_AWAY && LG__WAIT_BUSY + 1 == LG_PAUSE_BUSY && LG__WAIT_ASKED + 1 == LG_PAUSE_ASKED &&
+                  LG__WAIT_SPENT + 1 == LG_PAUSE_SPENT, "in one order");
+
 /* No pending report goes before the server takes requests again. */
-static void wait_for_server(struct list *list, int spool)
+static void find_pauses(struct list *list, int spool)
 {
     struct {
         struct lg__server server;
         char end;
     } file;
-    if (lg__spool_read(spool, "server", (char *)&file, sizeof file) != (long)sizeof file.server || memcmp(file.server.magic, LG__MAGIC_SERVER, 8) != 0)
-        return;
-    for (lg_delivery_info *entry = list->entries; entry < list->entries + list->count; entry++)
-        if (entry->state == LG_DELIVERY_PENDING && entry->next_ns < file.server.next.wall_ns)
-            entry->next_ns = file.server.next.wall_ns;
+    const uint64_t now = lg__os_clock_ns(CLOCK_REALTIME);
+    bool whole = lg__spool_read(spool, "server", (char *)&file, sizeof file) == (long)sizeof file.server && memcmp(file.server.magic, LG__MAGIC_SERVER, 8) == 0;
+    for (struct entry *entry = list->entries; entry < list->entries + list->count; entry++) {
+        lg_delivery_info *info = &entry->info;
+        if (info->state != LG_DELIVERY_PENDING)
+            continue;
+        unsigned pause = info->attempts ? LG_PAUSE_BUSY : LG_PAUSE_PACED;
+        if (whole && info->next_ns < file.server.next.wall_ns) {
+            info->next_ns = file.server.next.wall_ns;
+            pause = file.server.wait % (LG__WAIT_SPENT + 1) + 1;
+        }
+        info->pause = (lg_delivery_pause)(is_behind(list, entry) ? LG_PAUSE_BEHIND : info->next_ns > now ? pause : LG_PAUSE_NONE);
+    }
 }
 
 lg_status lg_delivery_entries(const char *state_directory, lg_delivery_info *ret_entries, uint32_t room, uint32_t *ret_count)
@@ -127,13 +157,13 @@ lg_status lg_delivery_entries(const char *state_directory, lg_delivery_info *ret
         list.state = states[i];
         lg__delivery_each(spool, lg__spool_folder(states[i]), take_one, &list);
     }
-    wait_for_server(&list, spool);
+    find_pauses(&list, spool);
     close(spool);
     if (!list.failed) {
         if (list.count)
             qsort(list.entries, list.count, sizeof *list.entries, by_ordinal);
         for (uint32_t i = 0; i < list.count && i < room; i++)
-            ret_entries[i] = list.entries[i];
+            ret_entries[i] = list.entries[i].info;
         *ret_count = list.count;
     }
     free(list.entries);

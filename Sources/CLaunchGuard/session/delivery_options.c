@@ -2,41 +2,22 @@
 #include <stdio.h>
 
 #include "session/delivery.h"
+#include "store/endpoint.h"
 #include "store/given.h"
 
-static bool is_plain(const char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text <= ' ' || *text == 0x7f)
-            return false;
-    return true;
-}
-
-static const char *scheme_end(const char *endpoint)
-{
-    return strncmp(endpoint, "https://", 8) == 0 ? endpoint + 8 : strncmp(endpoint, "http://", 7) == 0 ? endpoint + 7 : NULL;
-}
-
-/* The endpoint is named in messages only where it can hold no secret. */
 static lg_status take_endpoint(const lg_delivery_options *options, struct lg__delivery_config *config, struct lg__problem *problem)
 {
     const char *endpoint = options->endpoint;
+    struct lg__endpoint parts;
     if (!endpoint || !*endpoint)
         return options->credential_file
                    ? LG_OK
                    : lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint is missing; give the address, or a credential_file that holds it");
     if (strlen(endpoint) > LG_ENDPOINT_MAX)
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint has %zu bytes; at most %d fit", strlen(endpoint), LG_ENDPOINT_MAX);
-    const char *host = scheme_end(endpoint);
-    if (!host || !*host || !is_plain(endpoint))
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint is no address; it must begin with \"https://\" or \"http://\" and have no "
-                                                       "blanks");
-    size_t authority = strcspn(host, "/?#");
-    bool has_user = memchr(host, '@', authority) != NULL;
-    if (options->target == LG_TARGET_SENTRY && !has_user)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint is no DSN of Sentry, which has the form \"https://KEY@HOST/PROJECT\"");
-    if (options->target != LG_TARGET_SENTRY && has_user)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint has a user name or a password; put them into a credential_file, as a header");
+    const char *wrong = lg__endpoint_parse(options->target, endpoint, &parts);
+    if (wrong)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint cannot be used: %s", wrong);
     memcpy(config->endpoint, endpoint, strlen(endpoint) + 1);
     return LG_OK;
 }

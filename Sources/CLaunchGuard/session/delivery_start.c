@@ -18,9 +18,11 @@ static void *prepare(void *argument)
     struct lg__problem ignored = { .status = LG_OK };
     lg__capture_own_begin();
     lg__capture_thread_begin();
-    int spool = lg__delivery_state.looked ? -1 : lg__delivery_spool(session, false, &ignored);
+    int spool = lg__delivery_spool(session, false, &ignored);
     if (spool >= 0) {
-        lg__delivery_agent_start(session, spool);
+        if (!lg__delivery_state.looked)
+            lg__delivery_agent_start(session, spool);
+        lg__delivery_agent_await(session, spool);
         close(spool);
     }
     lg__host_hand_over(&session->host);
@@ -128,7 +130,7 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
         delivery->looked = true;
         int spool = lg__delivery_spool(session, false, &problem);
         if (spool >= 0) {
-            lg__delivery_agent_start(session, spool);
+            status = lg__delivery_agent_start(session, spool);
             close(spool);
         }
     }

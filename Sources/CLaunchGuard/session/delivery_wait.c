@@ -1,6 +1,7 @@
 /* lg_delivery_wait(): waits until the owed reports have left, or the time has passed. */
 #include <unistd.h>
 
+#include "launchguard/reader.h"
 #include "os/os.h"
 #include "session/delivery.h"
 #include "session/run_words.h"
@@ -18,7 +19,7 @@ static bool owes_last_run(lg_session *session, uint64_t from_ordinal)
     struct lg__ledger_run run = { .ordinal = 0 };
     struct lg__run_words words;
     char name[LG__RUN_NAME_BYTES], uuid[37];
-    uint32_t reported = LG__REPORTED_NONE;
+    uint32_t reported = LG_REPORTED_UNWANTED;
     pthread_mutex_lock(&host->lock);
     const struct lg__ledger_payload *payload = &host->ledger.payload;
     if (payload->timeline_count)
@@ -35,9 +36,9 @@ static bool owes_last_run(lg_session *session, uint64_t from_ordinal)
     if (status != LG_OK)
         return false;
     if (!lg__foreign_file_read(&words.file, words.state + offsetof(struct lg__state, reported), &reported, sizeof reported))
-        reported = LG__REPORTED_NONE;
+        reported = LG_REPORTED_UNWANTED;
     lg__run_words_close(&words);
-    return reported == LG__REPORTED_NOT;
+    return reported == LG_REPORTED_NOT;
 }
 
 /* A report that is put off, or was when it was made, because many like it were sent lately. */

@@ -68,7 +68,7 @@ lg_status lg__run_words_attach(int runs, const char *name, const uint8_t uuid[16
     return store_word(runs, name, uuid, offsetof(struct lg__state, attached), attached);
 }
 
-lg_status lg__run_words_set_reported(int runs, const char *name, const uint8_t uuid[16], enum lg__reported reported)
+lg_status lg__run_words_set_reported(int runs, const char *name, const uint8_t uuid[16], uint32_t reported)
 {
     return store_word(runs, name, uuid, offsetof(struct lg__state, reported), reported);
 }

@@ -18,6 +18,6 @@ void lg__run_words_close(const struct lg__run_words *words);
 /* For an agent: store `attached`, and `reported`. Statuses as above, and LG_ERR_SYSTEM (errno).
  * lg__crc32c_init() was called. */
 lg_status lg__run_words_attach(int runs, const char *name, const uint8_t uuid[16], bool attached);
-lg_status lg__run_words_set_reported(int runs, const char *name, const uint8_t uuid[16], enum lg__reported reported);
+lg_status lg__run_words_set_reported(int runs, const char *name, const uint8_t uuid[16], uint32_t reported);
 
 #endif

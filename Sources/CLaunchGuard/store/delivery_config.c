@@ -74,13 +74,18 @@ static bool take_number(const char *value, size_t size, uint64_t least, uint64_t
     return true;
 }
 
+static bool is(const char *text, size_t size, const char *name)
+{
+    return strlen(name) == size && memcmp(name, text, size) == 0;
+}
+
 static bool take_ends(const char *value, size_t size, uint32_t *ret_ends)
 {
     uint32_t bits = 0;
     for (const char *end = value + size; value < end;) {
         const char *comma = memchr(value, ',', (size_t)(end - value)), *stop = comma ? comma : end;
         for (size_t i = 0; i < ENDS; i++)
-            if (strlen(ends[i].name) == (size_t)(stop - value) && memcmp(ends[i].name, value, (size_t)(stop - value)) == 0)
+            if (is(value, (size_t)(stop - value), ends[i].name))
                 bits |= ends[i].bit; /* a later version may have more */
         value = stop + 1;
     }
@@ -90,11 +95,11 @@ static bool take_ends(const char *value, size_t size, uint32_t *ret_ends)
 
 static bool take(const char *key, size_t key_size, const char *value, size_t size, struct lg__delivery_config *config)
 {
-#define IS(name) (key_size == sizeof(name) - 1 && memcmp(key, name, sizeof(name) - 1) == 0)
+#define IS(name) is(key, key_size, name)
     uint64_t number;
     if (IS("target")) {
         for (uint32_t i = 1; i < TARGETS; i++)
-            if (strlen(targets[i]) == size && memcmp(targets[i], value, size) == 0)
+            if (is(value, size, targets[i]))
                 config->target = (lg_delivery_target)i;
         return config->target != 0;
     }

@@ -60,7 +60,10 @@ struct lg__report_header {
     struct lg__due refusal; /* earliest moment when one counts again */
     uint64_t delivered;     /* lg__server.delivered at the first denial or refusal */
     uint32_t before;        /* reports of this fingerprint, each made within a day of the next */
-    uint8_t reserved[64];
+    uint32_t reserved0;
+    uint64_t settled_ns;    /* it was sent or given up; 0: it was not */
+    uint64_t told_ns;       /* on_delivered was called for it; 0: it was not; by the program */
+    uint8_t reserved[44];
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };
 static_assert(offsetof(struct lg__report_header, uuid) == 16, "FORMAT.md, report");
@@ -79,6 +82,8 @@ static_assert(offsetof(struct lg__report_header, error) == 184, "FORMAT.md, repo
 static_assert(offsetof(struct lg__report_header, more_ordinal) == 344, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, refusal) == 360, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, delivered) == 376, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, settled_ns) == 392, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, told_ns) == 400, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, crc) == 452, "FORMAT.md, report");
 static_assert(sizeof(struct lg__report_header) == 456, "FORMAT.md, report");
 

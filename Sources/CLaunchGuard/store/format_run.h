@@ -132,8 +132,10 @@ static_assert(sizeof(struct lg__state_context) == 256, "FORMAT.md, state");
 
 enum lg__announced { LG__ANNOUNCED_NOTHING = 0, LG__ANNOUNCED_TERMINATION = 1, LG__ANNOUNCED_RESTART = 2 };
 
-/* Result of the agent for the ended run. */
-enum lg__reported { LG__REPORTED_NOT = 0, LG__REPORTED_NONE = 1, LG__REPORTED_SPOOLED = 2 };
+/* The low byte of the agent's word for the ended run is an lg_reported. The other bits of
+ * LG_REPORTED_COUNTED are the low bits of the number of the run whose report counts this one. */
+#define LG__REPORTED_KIND UINT32_C(0xff)
+#define LG__REPORTED_SHIFT 8
 
 enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2, LG__ENDED_EXEC = 3 };
 
@@ -195,7 +197,7 @@ struct lg__state {
     char crash_type[LG__CRASH_TYPE_BYTES]; /* its word for that crash; written after it */
     /* 1: an agent waits for the process, and will store its wait status */
     _Atomic uint32_t attached;
-    _Atomic uint32_t reported; /* enum lg__reported; written by the agent */
+    _Atomic uint32_t reported; /* see LG__REPORTED_KIND; written by the agent */
     /* CLOCK_MONOTONIC when the process was last seen alive while it hung */
     _Atomic uint64_t hung_alive_ns;
     /* CLOCK_MONOTONIC when the witness stored its status; written before the flag */

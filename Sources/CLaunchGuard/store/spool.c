@@ -17,7 +17,8 @@ const char *lg__spool_folder(lg_delivery_state state)
 {
     switch (state) {
     case LG_DELIVERY_PENDING: return "new";
-    case LG_DELIVERY_SENT: return "sent";
+    case LG_DELIVERY_SENT:
+    case LG_DELIVERY_TOLD: return "sent";
     case LG_DELIVERY_HELD: return "held";
     case LG_DELIVERY_DEAD: return "dead";
     }

@@ -91,6 +91,9 @@ extension Delivery.Entry {
             httpStatus: entry.http_status == 0 ? nil : Int(entry.http_status),
             attemptedNanoseconds: entry.attempted_ns == 0 ? nil : entry.attempted_ns,
             nextNanoseconds: entry.next_ns == 0 ? nil : entry.next_ns,
+            pause: Delivery.Pause(entry.pause),
+            settledNanoseconds: entry.settled_ns == 0 ? nil : entry.settled_ns,
+            toldNanoseconds: entry.told_ns == 0 ? nil : entry.told_ns,
             more: entry.more,
             error: error.isEmpty ? nil : error
         )
@@ -103,7 +106,22 @@ extension Delivery.State {
         case LG_DELIVERY_PENDING: self = .pending
         case LG_DELIVERY_SENT: self = .sent
         case LG_DELIVERY_HELD: self = .held
+        case LG_DELIVERY_TOLD: self = .told
         default: self = .dead
+        }
+    }
+}
+
+extension Delivery.Pause {
+    fileprivate init?(_ pause: lg_delivery_pause) {
+        switch pause {
+        case LG_PAUSE_PACED: self = .paced
+        case LG_PAUSE_AWAY: self = .away
+        case LG_PAUSE_BUSY: self = .busy
+        case LG_PAUSE_ASKED: self = .asked
+        case LG_PAUSE_SPENT: self = .spent
+        case LG_PAUSE_BEHIND: self = .behind
+        default: return nil
         }
     }
 }

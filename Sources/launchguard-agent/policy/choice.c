@@ -1,5 +1,6 @@
 #include "policy/choice.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* As many reports of one fingerprint go out at once; each later one waits twice as long as the one
@@ -106,17 +107,24 @@ void choice_pace(const struct mail *mails, uint32_t count, struct lg__report_hea
     new->next = moment_after(now, new->before < FREE_REPORTS || wait <= since ? 0 : wait - since);
 }
 
-static struct mail *oldest(struct mail *mails, uint32_t count, lg_delivery_state state, uint64_t least_ns, struct moment now)
+/* 0: the report does not give way; of the others the smallest goes first. */
+static unsigned turn_to_drop(const struct mail *mail, struct moment now)
 {
-    struct mail *found = NULL;
-    for (struct mail *mail = mails; mail < mails + count; mail++)
-        if (mail->state == state && moment_since(&mail->header, now) >= least_ns && (!found || mail->parts.ordinal < found->parts.ordinal))
-            found = mail;
-    return found;
+    if (mail->state == LG_DELIVERY_SENT && moment_since(&mail->header, now) >= HOUR_NS)
+        return mail->header.told_ns ? 1 : 2;
+    return mail->state == LG_DELIVERY_DEAD ? 3 : 0;
 }
 
 struct mail *choice_to_drop(struct mail *mails, uint32_t count, struct moment now)
 {
-    struct mail *mail = oldest(mails, count, LG_DELIVERY_SENT, HOUR_NS, now);
-    return mail ? mail : oldest(mails, count, LG_DELIVERY_DEAD, 0, now);
+    struct mail *found = NULL;
+    unsigned first = UINT_MAX;
+    for (struct mail *mail = mails; mail < mails + count; mail++) {
+        const unsigned turn = turn_to_drop(mail, now);
+        if (turn && (turn < first || (turn == first && mail->parts.ordinal < found->parts.ordinal))) {
+            found = mail;
+            first = turn;
+        }
+    }
+    return found;
 }

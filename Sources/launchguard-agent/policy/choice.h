@@ -29,8 +29,8 @@ void choice_pace(const struct mail *mails, uint32_t count, struct lg__report_hea
 bool choice_counts(struct mail *mails, uint32_t count, const struct lg__report_header *new, struct moment now);
 
 /* The report that gives way to a new one: the oldest that was delivered, and not within the last
- * hour, so that no more reports are made in an hour than the spool holds; else the oldest that was
- * given up. NULL: none. */
+ * hour, so that no more reports are made in an hour than the spool holds. Those that on_delivered
+ * was called for come first. Else the oldest that was given up. NULL: none. */
 struct mail *choice_to_drop(struct mail *mails, uint32_t count, struct moment now);
 
 #endif

@@ -217,6 +217,7 @@ void fate_hurry_server(struct lg__server *server)
 static bool now_due(struct mail *mail)
 {
     mail->header.next = (struct lg__due){ 0, 0 };
+    mail->header.settled_ns = 0;
     return true;
 }
 

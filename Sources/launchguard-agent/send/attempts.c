@@ -138,6 +138,7 @@ static void hold(struct attempts *attempts, struct mail *mail)
 static void is_sent(struct attempts *attempts, struct mail *mail)
 {
     mail->header.error[0] = 0;
+    mail->header.settled_ns = now_of(attempts).wall_ns;
     agent_log("report %s was delivered, after %" PRIu32 " requests", mail->name, mail->header.attempts);
     LG_FAULT_POINT("agent: delivered");
     if (!mailbox_move(attempts->mailbox, mail, LG_DELIVERY_SENT)) {
@@ -145,6 +146,12 @@ static void is_sent(struct attempts *attempts, struct mail *mail)
         agent_log("report %s has no place in spool/sent: %s", mail->name, strerror(errno));
         mailbox_drop(attempts->mailbox, mail);
     }
+}
+
+static void give_up(struct attempts *attempts, struct mail *mail)
+{
+    mail->header.settled_ns = now_of(attempts).wall_ns;
+    mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
 }
 
 static bool is_complete(const struct mail *mail)
@@ -158,7 +165,7 @@ static void is_damaged(struct attempts *attempts, struct mail *mail)
     memset(mail->header.config, 0, sizeof mail->header.config); /* no settings make it whole */
     snprintf(mail->header.error, sizeof mail->header.error, "damaged on the disk");
     agent_log("report %s is damaged on the disk: kept in spool/dead", mail->name);
-    mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
+    give_up(attempts, mail);
 }
 
 /* The attempt is stored before a byte of it leaves. */
@@ -266,7 +273,8 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
         break;
     case FATE_DEAD:
         agent_log("report %s is given up after %" PRIu32 " attempts: %s", mail->name, mail->header.attempts, why);
-        mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
+        snprintf(mail->header.error, sizeof mail->header.error, "%s: %s", mail->header.refusals >= REFUSALS_MAX ? "refused on three days" : "90 days old", why);
+        give_up(attempts, mail);
         break;
     }
 }

@@ -50,8 +50,8 @@ struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16]);
 /* Whether there is a report in this state. */
 bool mailbox_has(const struct mailbox *mailbox, lg_delivery_state state);
 
-/* Look again at files that others may have changed: the program empties the spool, or deletes a
- * sent report after its call of on_delivered. */
+/* Look again at files that others may have changed: the program empties the spool, or writes into
+ * a sent report that it has called on_delivered. The agent writes no report that is in sent/. */
 void mailbox_refresh(struct mailbox *mailbox);
 
 #endif

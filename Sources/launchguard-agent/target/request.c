@@ -47,23 +47,12 @@ bool request_refuse(char ret_why[LG__REPORT_ERROR_BYTES], const char *why)
     return false;
 }
 
-bool request_is_address(const char *endpoint, char ret_why[LG__REPORT_ERROR_BYTES])
+bool request_endpoint(lg_delivery_target target, const char *text, struct lg__endpoint *ret_endpoint, char ret_why[LG__REPORT_ERROR_BYTES])
 {
-    const char *host = strncmp(endpoint, "https://", 8) == 0 ? endpoint + 8 : strncmp(endpoint, "http://", 7) == 0 ? endpoint + 7 : NULL;
-    if (!host)
-        return request_refuse(ret_why, "the endpoint does not begin with \"https://\" or \"http://\"");
-    size_t length = strcspn(host, "/?#");
-    if (memchr(host, '@', length))
-        return request_refuse(ret_why, "the endpoint holds a user name; put credentials into the credential file");
-    if (length == 0 || host[0] == ':')
-        return request_refuse(ret_why, "the endpoint names no host");
-    for (const char *c = endpoint; *c; c++)
-        if ((unsigned char)*c <= ' ' || *c == 0x7F)
-            return request_refuse(ret_why, "the endpoint holds a space or a control character");
-    CURLU *parts = curl_url();
-    bool is_whole = parts && curl_url_set(parts, CURLUPART_URL, endpoint, 0) == CURLUE_OK;
-    curl_url_cleanup(parts);
-    return is_whole || request_refuse(ret_why, "the endpoint is no whole address");
+    const char *wrong = lg__endpoint_parse(target, text, ret_endpoint);
+    if (wrong)
+        snprintf(ret_why, LG__REPORT_ERROR_BYTES, "the endpoint cannot be used: %s", wrong);
+    return !wrong;
 }
 
 char *request_copy(const char *bytes, size_t size)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "launchguard/delivery.h"
+#include "store/endpoint.h"
 #include "store/format_report.h"
 
 #define AGENT_NAME "launchguard-agent/" LG_VERSION_STRING
@@ -34,8 +35,8 @@ void request_free(struct request *request);
 /* Note the reason for a missing request. Returns false. */
 bool request_refuse(char ret_why[LG__REPORT_ERROR_BYTES], const char *why);
 
-/* Whether the endpoint is an address without a user name. */
-bool request_is_address(const char *endpoint, char ret_why[LG__REPORT_ERROR_BYTES]);
+/* The parts of the endpoint; false: it cannot be used. */
+bool request_endpoint(lg_delivery_target target, const char *text, struct lg__endpoint *ret_endpoint, char ret_why[LG__REPORT_ERROR_BYTES]);
 
 /* Append a header. false: no memory, too long, or a line break in it. */
 bool request_add_header(struct curl_slist **list, const char *format, ...) __attribute__((format(printf, 2, 3)));

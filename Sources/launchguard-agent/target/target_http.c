@@ -7,7 +7,8 @@ bool http_request(const char *endpoint, const struct letter *letter, enum part p
 {
     const char *text = part == PART_FULL ? letter->full : letter->brief;
     size_t bytes = part == PART_FULL ? letter->header.full_bytes : letter->header.brief_bytes;
-    if (!request_is_address(endpoint, ret_why))
+    struct lg__endpoint parts;
+    if (!request_endpoint(LG_TARGET_HTTP, endpoint, &parts, ret_why))
         return false;
     if (snprintf(request->url, sizeof request->url, "%s", endpoint) >= (int)sizeof request->url)
         return request_refuse(ret_why, "the endpoint is too long");

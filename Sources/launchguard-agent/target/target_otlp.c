@@ -131,7 +131,8 @@ bool otlp_body(const struct letter *letter, enum part part, struct request *requ
 
 bool otlp_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
 {
-    if (!request_is_address(endpoint, ret_why))
+    struct lg__endpoint parts;
+    if (!request_endpoint(LG_TARGET_OTLP, endpoint, &parts, ret_why))
         return false;
     if (snprintf(request->url, sizeof request->url, "%s", endpoint) >= (int)sizeof request->url)
         return request_refuse(ret_why, "the endpoint is too long");

@@ -1,6 +1,5 @@
 /* Sentry envelopes: the event, which is made of both parts or of the brief one, and the full part
  * as an attachment of it. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,49 +9,6 @@
 #include "target/target.h"
 #include "target/sentry_event.h"
 #include "target/sentry_fill.h"
-
-/* ---- the DSN: scheme://key[:secret]@host[:port]/[path/]project ---- */
-
-#define KEY_MAX 128
-
-static bool is_plain(const char *text, size_t size, const char *also)
-{
-    for (size_t i = 0; i < size; i++)
-        if (!isalnum((unsigned char)text[i]) && !(text[i] && strchr(also, text[i])))
-            return false;
-    return size > 0;
-}
-
-/* The messages quote no word of the DSN, which holds a key. */
-static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
-{
-    const char *rest = strstr(dsn, "://");
-    size_t scheme = rest ? (size_t)(rest - dsn) : 0;
-    if (!rest || (strncmp(dsn, "https", scheme) != 0 && strncmp(dsn, "http", scheme) != 0) || scheme < 4)
-        return request_refuse(ret_why, "the DSN does not begin with \"https://\" or \"http://\"");
-    const char *user = rest + 3, *at = strchr(user, '@'), *slash = strchr(user, '/');
-    if (!at || (slash && slash < at))
-        return request_refuse(ret_why, "the DSN has no public key before \"@\"");
-    size_t key = strcspn(user, ":@");
-    if (key > KEY_MAX || !is_plain(user, key, "-_"))
-        return request_refuse(ret_why, "the public key of the DSN is empty, too long, or holds other characters than letters and digits");
-    const char *host = at + 1, *path = strchr(host, '/');
-    size_t host_size = path ? (size_t)(path - host) : 0;
-    if (host_size == 0 || host[0] == ':' || !is_plain(host, host_size, ".-_:[]"))
-        return request_refuse(ret_why, "the DSN names no host or no project");
-    const char *project = strrchr(path, '/') + 1;
-    if (!is_plain(project, strlen(project), "-_"))
-        return request_refuse(ret_why, "the DSN does not end with a project");
-    if (project > path + 1 && !is_plain(path, (size_t)(project - path), "/.-_~"))
-        return request_refuse(ret_why, "the path of the DSN holds a character that an address has not");
-    memcpy(ret_key, user, key);
-    ret_key[key] = 0;
-    int length = snprintf(request->url, sizeof request->url, "%.*s://%.*s%.*sapi/%s/envelope/", (int)scheme, dsn, (int)host_size, host,
-                          (int)(project - path), path, project);
-    if (length < 0 || (size_t)length >= sizeof request->url)
-        return request_refuse(ret_why, "the DSN is too long");
-    return true;
-}
 
 /* ---- the envelope ---- */
 
@@ -120,11 +76,16 @@ bool sentry_body(const struct letter *letter, enum part part, struct request *re
 
 bool sentry_request(const char *dsn, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
 {
-    char key[KEY_MAX + 1];
-    if (!parse_dsn(dsn, key, request, ret_why) || !sentry_body(letter, part, request, ret_why))
+    struct lg__endpoint to;
+    if (!request_endpoint(LG_TARGET_SENTRY, dsn, &to, ret_why) || !sentry_body(letter, part, request, ret_why))
         return false;
+    int length = snprintf(request->url, sizeof request->url, "%.*s://%.*s%.*sapi/%s/envelope/", to.scheme_bytes, dsn, to.host_bytes, to.host, to.path_bytes,
+                          to.path, to.project);
+    if (length < 0 || (size_t)length >= sizeof request->url)
+        return request_refuse(ret_why, "the DSN is too long");
     if (!request_add_header(&request->headers, "Content-Type: application/x-sentry-envelope") ||
-        !request_add_header(&request->headers, "X-Sentry-Auth: Sentry sentry_version=7, sentry_client=%s, sentry_key=%s", AGENT_NAME, key))
+        !request_add_header(&request->headers, "X-Sentry-Auth: Sentry sentry_version=7, sentry_client=%s, sentry_key=%.*s", AGENT_NAME,
+                            to.key_bytes, to.key))
         return request_refuse(ret_why, "no memory");
     return true;
 }

@@ -79,12 +79,24 @@ static void let_go(struct known_run *run)
     run->pidfd = -1;
 }
 
-void runs_settle(struct runs *runs, struct known_run *run, enum lg__reported reported)
+static void store_word(const struct runs *runs, const char *name, uint64_t ordinal, const uint8_t uuid[16], uint32_t word)
 {
-    lg_status status = lg__run_words_set_reported(runs->folder, run->name, run->uuid, reported);
+    lg_status status = lg__run_words_set_reported(runs->folder, name, uuid, word);
     if (status != LG_OK && status != LG_ERR_NOT_FOUND)
-        agent_log("run %llu: the word of its report cannot be stored: %s", (unsigned long long)run->ordinal, lg_status_message(status));
+        agent_log("run %llu: the word of its report cannot be stored: %s", (unsigned long long)ordinal, lg_status_message(status));
+}
+
+void runs_settle(struct runs *runs, struct known_run *run, lg_reported reported, uint64_t in)
+{
+    store_word(runs, run->name, run->ordinal, run->uuid, (uint32_t)reported | (uint32_t)in << LG__REPORTED_SHIFT);
     run->state = RUN_SETTLED;
+}
+
+void runs_note(const struct runs *runs, uint64_t ordinal, const uint8_t uuid[16], lg_reported reported)
+{
+    char name[LG__RUN_NAME_BYTES];
+    lg__run_name(ordinal, uuid, name);
+    store_word(runs, name, ordinal, uuid, reported);
 }
 
 /* Begin to wait for the end of a process. The mark in the run file comes first; others believe it
@@ -138,7 +150,7 @@ static void read_state(struct runs *runs, struct known_run *run)
     if (info.alive)
         attach(runs, run, &info);
     else
-        run->state = info.reported == LG__REPORTED_NOT ? RUN_OWED : RUN_SETTLED;
+        run->state = info.reported == LG_REPORTED_NOT ? RUN_OWED : RUN_SETTLED;
 }
 
 static void add(struct runs *runs, const char *name)

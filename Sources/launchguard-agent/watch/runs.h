@@ -53,7 +53,11 @@ uint32_t runs_alive(const struct runs *runs);
 /* Open the file of a run. NULL: it cannot be read. */
 lg_reader *runs_reader(const struct runs *runs, const char *name);
 
-/* Store the outcome in the file of the run, which is settled then. */
-void runs_settle(struct runs *runs, struct known_run *run, enum lg__reported reported);
+/* Store the outcome in the file of the run, which is settled then. `in`: of LG_REPORTED_COUNTED the
+ * number of the run whose report counts it. */
+void runs_settle(struct runs *runs, struct known_run *run, lg_reported reported, uint64_t in);
+
+/* Store the outcome of a settled run, where it still has a file. */
+void runs_note(const struct runs *runs, uint64_t ordinal, const uint8_t uuid[16], lg_reported reported);
 
 #endif

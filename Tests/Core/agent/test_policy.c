@@ -374,10 +374,35 @@ static void test_pace(void **state)
     assert_int_equal(new.before, 0);
 }
 
+/* What on_delivered was called for goes first, then what was sent, then what was given up. */
+static void test_what_gives_way(void **state)
+{
+    const struct moment now = { 1000 * DAY_NS, 5 * DAY_NS };
+    const struct lg__report_header old = { .made_ns = now.wall_ns - HOUR_NS, .since_on_ns = now.on_ns - HOUR_NS }, new = { .made_ns = now.wall_ns, .since_on_ns = now.on_ns };
+    struct mail mails[] = {
+        { .state = LG_DELIVERY_DEAD, .parts.ordinal = 1, .header = old }, { .state = LG_DELIVERY_SENT, .parts.ordinal = 3, .header = old },
+        { .state = LG_DELIVERY_SENT, .parts.ordinal = 2, .header = old }, { .state = LG_DELIVERY_SENT, .parts.ordinal = 5, .header = old },
+        { .state = LG_DELIVERY_SENT, .parts.ordinal = 4, .header = old }, { .state = LG_DELIVERY_SENT, .parts.ordinal = 0, .header = new },
+        { .state = LG_DELIVERY_PENDING, .header = old },                  { .state = LG_DELIVERY_HELD, .header = old },
+    };
+    uint32_t count = sizeof mails / sizeof mails[0];
+    static const uint64_t order[] = { 4, 5, 2, 3, 1 };
+    (void)state;
+    mails[3].header.told_ns = mails[4].header.told_ns = mails[5].header.told_ns = 1;
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        struct mail *mail = choice_to_drop(mails, count, now);
+        assert_non_null(mail);
+        assert_int_equal(mail->parts.ordinal, order[i]);
+        *mail = mails[--count];
+    }
+    assert_null(choice_to_drop(mails, count, now));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_what_gives_way),
         cmocka_unit_test(test_a_page_of_a_portal_is_no_answer),
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_only_time_that_the_device_was_on_makes_old),

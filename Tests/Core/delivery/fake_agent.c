@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "launchguard/reader.h"
 #include "session/run_words.h"
 #include "store/crc32c.h"
 #include "store/map.h"
@@ -59,7 +60,7 @@ static void settle_run(const char *name)
         at += 2;
     }
     if (at)
-        lg__run_words_set_reported(runs, name, uuid, LG__REPORTED_SPOOLED);
+        lg__run_words_set_reported(runs, name, uuid, LG_REPORTED_SPOOLED);
     close(runs);
 }
 

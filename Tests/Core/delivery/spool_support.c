@@ -83,13 +83,18 @@ unsigned entries_in(const char *folder)
 
 const char *put_report(const char *folder, uint64_t ordinal, uint8_t number)
 {
+    return put_header(folder, (struct lg__report_header){ .uuid = { number }, .run_uuid = { number }, .fingerprint = { 0xab, number }, .ordinal = ordinal,
+                                                          .made_ns = 7, .end = LG_END_CRASH, .attempts = 3 });
+}
+
+const char *put_header(const char *folder, struct lg__report_header header)
+{
     static char name[LG__REPORT_NAME_BYTES];
     char path[128];
-    struct lg__report_name parts = { .priority = LG__PRIORITY_OTHER, .ordinal = ordinal, .uuid = { number } };
-    struct lg__report_header header = {
-        .major = LG__REPORT_MAJOR, .header_bytes = sizeof header, .uuid = { number },
-        .run_uuid = { number }, .fingerprint = { 0xab, number }, .ordinal = ordinal, .made_ns = 7, .end = LG_END_CRASH, .attempts = 3,
-    };
+    struct lg__report_name parts = { .priority = LG__PRIORITY_OTHER, .ordinal = header.ordinal };
+    memcpy(parts.uuid, header.uuid, sizeof parts.uuid);
+    header.major = LG__REPORT_MAJOR;
+    header.header_bytes = sizeof header;
     memcpy(header.magic, LG__MAGIC_REPORT, sizeof header.magic);
     lg__crc32c_init();
     lg__report_seal(&header);

@@ -30,6 +30,8 @@ void await_living_agent(void);
 unsigned entries_in(const char *folder);
 /* Put a report into a folder of the spool; the spool is there. Returns its name. */
 const char *put_report(const char *folder, uint64_t ordinal, uint8_t number);
+/* The same with this header, which gets its magic, version and checksum here. */
+const char *put_header(const char *folder, struct lg__report_header header);
 
 /* Options that are right, with the fake agent. */
 lg_delivery_options good_options(void);

@@ -1,10 +1,13 @@
 /* lg_delivery_entries(): a spool as it is, with files that are none. */
 #include "spool_support.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "os/os.h"
 
 static void make_spool(void)
 {
@@ -68,6 +71,52 @@ static void test_entries(void **state)
     assert_int_equal(entries[2].made_ns, 7);
 }
 
+static void put_server(enum lg__server_wait wait, uint64_t until_ns)
+{
+    struct lg__server server = { .wait = wait, .next = { until_ns, until_ns } };
+    memcpy(server.magic, LG__MAGIC_SERVER, 8);
+    int file = open(state_path("spool/server"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_int_equal(write(file, &server, sizeof server), sizeof server);
+    close(file);
+}
+
+/* Each pending report says why it waits. */
+static void test_pauses(void **state)
+{
+    static const struct {
+        enum lg__server_wait wait;
+        lg_delivery_pause pause;
+    } rows[] = { { LG__WAIT_AWAY, LG_PAUSE_AWAY }, { LG__WAIT_BUSY, LG_PAUSE_BUSY }, { LG__WAIT_ASKED, LG_PAUSE_ASKED },
+                 { LG__WAIT_SPENT, LG_PAUSE_SPENT } };
+    const uint64_t later = lg__os_clock_ns(CLOCK_REALTIME) + UINT64_C(3600000000000);
+    lg_delivery_info entries[8];
+    uint32_t count = 0;
+    (void)state;
+    make_spool();
+    put_header("new", (struct lg__report_header){ .ordinal = 1, .uuid = { 1 }, .fingerprint = { 1 } });
+    put_header("new", (struct lg__report_header){ .ordinal = 2, .uuid = { 2 }, .fingerprint = { 2 }, .next = { later, later } });
+    put_header("new", (struct lg__report_header){ .ordinal = 3, .uuid = { 3 }, .fingerprint = { 3 }, .next = { later, later }, .attempts = 1, .flags = LG__REPORT_LEFT });
+    put_header("new", (struct lg__report_header){ .ordinal = 4, .uuid = { 4 }, .fingerprint = { 3 } });
+    put_header("held", (struct lg__report_header){ .ordinal = 5, .uuid = { 5 }, .fingerprint = { 5 }, .next = { later, later }, .attempts = 1 });
+    put_header("dead", (struct lg__report_header){ .ordinal = 6, .uuid = { 6 }, .fingerprint = { 1 }, .flags = LG__REPORT_LEFT, .settled_ns = 9 });
+    put_header("sent", (struct lg__report_header){ .ordinal = 7, .uuid = { 7 }, .fingerprint = { 1 }, .flags = LG__REPORT_LEFT, .settled_ns = 8, .told_ns = 9 });
+    assert_int_equal(lg_delivery_entries(state_path(""), entries, 8, &count), LG_OK);
+    assert_int_equal(count, 7);
+    const lg_delivery_pause pauses[] = { LG_PAUSE_NONE, LG_PAUSE_PACED, LG_PAUSE_BUSY, LG_PAUSE_BEHIND, LG_PAUSE_NONE, LG_PAUSE_NONE, LG_PAUSE_NONE };
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(entries[i].pause, pauses[i]);
+    assert_true(entries[4].state == LG_DELIVERY_HELD && entries[4].next_ns == later);
+    assert_true(entries[5].state == LG_DELIVERY_DEAD && entries[5].settled_ns == 9);
+    assert_true(entries[6].state == LG_DELIVERY_TOLD && entries[6].settled_ns == 8 && entries[6].told_ns == 9);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        put_server(rows[i].wait, later + 1);
+        assert_int_equal(lg_delivery_entries(state_path(""), entries, 8, &count), LG_OK);
+        for (uint32_t k = 0; k < 3; k++)
+            assert_true(entries[k].pause == rows[i].pause && entries[k].next_ns == later + 1);
+        assert_int_equal(entries[3].pause, LG_PAUSE_BEHIND);
+    }
+}
+
 static void test_less_room(void **state)
 {
     lg_delivery_info entries[3] = { { .ordinal = 0 } };
@@ -108,7 +157,7 @@ static void test_link(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { WITH_AGENTS(test_no_spool), WITH_AGENTS(test_entries), WITH_AGENTS(test_less_room), WITH_AGENTS(test_moved),
+    const struct CMUnitTest tests[] = { WITH_AGENTS(test_no_spool), WITH_AGENTS(test_entries), WITH_AGENTS(test_pauses), WITH_AGENTS(test_less_room), WITH_AGENTS(test_moved),
                                         WITH_AGENTS(test_link) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,11 +58,13 @@ static void test_wrong_options(void **state)
     WRONG("target is 4", o.target = 4);
     WRONG("endpoint is missing", o.endpoint = NULL);
     WRONG("endpoint has 1031 bytes; at most 1023", o.endpoint = many);
-    WRONG("endpoint is no address", o.endpoint = "ftp://host/");
-    WRONG("endpoint is no address", o.endpoint = "https://");
-    WRONG("endpoint is no address", o.endpoint = "https://host/a\nb");
+    WRONG("it is no address", o.endpoint = "ftp://host/");
+    WRONG("it is no address", o.endpoint = "https://");
+    WRONG("without blanks", o.endpoint = "https://host/a\nb");
+    WRONG("HOST[:PORT]", o.endpoint = "https://host:65536/");
     WRONG("put them into a credential_file", o.endpoint = "https://me:secret@host/");
     WRONG("no DSN", o.target = LG_TARGET_SENTRY);
+    WRONG("the project is a number", o.target = LG_TARGET_SENTRY, o.endpoint = "https://key@host/project");
     WRONG("credential_file is \"key\"", o.credential_file = "key");
     WRONG("ca_file is \"ca.pem\"", o.ca_file = "ca.pem");
     WRONG("agent_path is \"agent\"", o.agent_path = "agent");
@@ -204,6 +206,53 @@ static void test_no_agent(void **state)
     expect_exit(body_missing, (void *)(uintptr_t)"/", 0);
 }
 
+static void body_cannot_run(void *argument)
+{
+    lg_delivery_options options = good_options();
+    options.agent_path = argument;
+    lg_session *session = start_delivery(options, LG_ERR_NO_AGENT);
+    REQUIRE(strstr(lg_session_message(session), "cannot be started: ") && strstr(lg_session_message(session), argument), 72);
+}
+
+/* It can be executed, and ends before it has begun, as one that lacks a library. */
+static void body_ends_at_once(void *argument)
+{
+    lg_delivery_options options = good_options();
+    options.agent_path = argument;
+    lg_session *session = start_delivery(options, LG_OK);
+    wait_until(strstr(lg_session_message(session), "was started, and has not begun"));
+}
+
+static void test_agent_that_cannot_run(void **state)
+{
+    static const char *const texts[] = { "no program", "#!/nonexistent/interpreter\n", "\177ELF of another machine" };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        write_text("broken", texts[i]);
+        chmod(state_path("broken"), 0700);
+        /* As at the first start, the call itself starts the agent. */
+        unlink(state_path("spool/config"));
+        expect_exit(body_cannot_run, (void *)(uintptr_t)state_path("broken"), 0);
+    }
+    expect_exit(body_ends_at_once, "/bin/false", 0);
+}
+
+static void body_begins(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_delivery(good_options(), LG_OK);
+    await_living_agent();
+    pass_time(2500, "an agent that has not begun would be in the message");
+    REQUIRE(lg_session_message(session)[0] == 0, 72);
+}
+
+static void test_agent_that_begins(void **state)
+{
+    (void)state;
+    plan("stay");
+    expect_exit(body_begins, NULL, 0);
+}
+
 static void body_by_environment(void *argument)
 {
     lg_delivery_options options = good_options();
@@ -323,7 +372,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_AGENTS(test_wrong_options), WITH_AGENTS(test_starts_one_agent), WITH_AGENTS(test_an_agent_that_does_not_serve), WITH_AGENTS(test_config_is_written_once),
-        WITH_AGENTS(test_after_a_launch_crash), WITH_AGENTS(test_no_agent), WITH_AGENTS(test_agent_by_environment),
+        WITH_AGENTS(test_after_a_launch_crash), WITH_AGENTS(test_no_agent), WITH_AGENTS(test_agent_that_cannot_run), WITH_AGENTS(test_agent_that_begins),
+        WITH_AGENTS(test_agent_by_environment),
         WITH_AGENTS(test_no_consent), WITH_AGENTS(test_switched_off), WITH_AGENTS(test_simulated), WITH_AGENTS(test_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "os/fault_point.h"
+#include "launchguard/reader.h"
 #include "session/run_words.h"
 #include "store/crc32c.h"
 
@@ -430,8 +431,8 @@ static void test_words_of_an_agent(void **state)
     assert_int_equal(pread(file, &identity, sizeof identity, section_at(file, LG__SECTION_IDENTITY)), sizeof identity);
     assert_int_equal(lg__run_words_attach(runs, name, identity.uuid, true), LG_OK);
     assert_int_equal(word(offsetof(struct lg__state, attached)), 1);
-    assert_int_equal(lg__run_words_set_reported(runs, name, identity.uuid, LG__REPORTED_SPOOLED), LG_OK);
-    assert_int_equal(word(offsetof(struct lg__state, reported)), LG__REPORTED_SPOOLED);
+    assert_int_equal(lg__run_words_set_reported(runs, name, identity.uuid, LG_REPORTED_SPOOLED), LG_OK);
+    assert_int_equal(word(offsetof(struct lg__state, reported)), LG_REPORTED_SPOOLED);
     assert_int_equal(lg__run_words_attach(runs, name, identity.uuid, false), LG_OK);
     assert_int_equal(word(offsetof(struct lg__state, attached)), 0);
     assert_int_equal(lg__run_words_attach(runs, "nowhere.lgrun", identity.uuid, true), LG_ERR_NOT_FOUND);
@@ -448,7 +449,7 @@ static void test_words_of_an_agent(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rename(state_path("elsewhere"), path), 0);
     assert_int_equal(word(offsetof(struct lg__state, attached)), 0);
-    assert_int_equal(word(offsetof(struct lg__state, reported)), LG__REPORTED_SPOOLED);
+    assert_int_equal(word(offsetof(struct lg__state, reported)), LG_REPORTED_SPOOLED);
     close(file);
     close(runs);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "os/fault_point.h"
+#include "launchguard/reader.h"
 #include "session/run_words.h"
 #include "store/crc32c.h"
 #include "store/delivery_config.h"
@@ -123,7 +124,7 @@ static unsigned crashed_runs(unsigned but)
                 int file = open(path, O_RDONLY | O_CLOEXEC);
                 assert_int_equal(pread(file, &identity, sizeof identity, 512), sizeof identity);
                 close(file);
-                assert_int_equal(lg__run_words_set_reported(runs, entries[i]->d_name, identity.uuid, LG__REPORTED_SPOOLED), LG_OK);
+                assert_int_equal(lg__run_words_set_reported(runs, entries[i]->d_name, identity.uuid, LG_REPORTED_SPOOLED), LG_OK);
             }
         }
         free(entries[i]);

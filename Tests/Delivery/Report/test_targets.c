@@ -80,7 +80,8 @@ static void test_plain_requests(void **state)
 static void test_refused_addresses(void **state)
 {
     static const char *const endpoints[] = { "", "ftp://a", "https://", "https:///x", "https://:80/", "a.example", "https://user:planted@a.example/",
-                                             "https://a.example/\r\nX: y", "https://a b/" };
+                                             "https://a.example/\r\nX: y", "https://a b/", "https://a:/", "https://a:0/", "https://a:65536/", "https://a:1x/",
+                                             "https://a:8:8/", "https://[::1/", "https://[]/", "https://[g::1]/", "https://[::1]x/", "https://a%20b/", "https://a;b/" };
     struct request request;
     (void)state;
     for (size_t i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {
@@ -89,6 +90,23 @@ static void test_refused_addresses(void **state)
         assert_null(strstr(why, "planted"));
         request_free(&request);
         assert_false(ask(LG_TARGET_OTLP, endpoints[i], brief, PART_BRIEF, &request));
+        request_free(&request);
+    }
+}
+
+/* What the rule lets pass is an address for libcurl, too. */
+static void test_good_addresses(void **state)
+{
+    static const char *const endpoints[] = { "https://a.example", "http://a_b-c.example:65535/x?y=z&%20#f", "https://[::1]:1/", "https://127.0.0.1/\xc3\xbc",
+                                             "https://[::ffff:1.2.3.4]", "https://xn--bcher-kva.example./", "http://a?b" };
+    struct request request;
+    (void)state;
+    for (size_t i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {
+        CURLU *parts = curl_url();
+        assert_true(ask(LG_TARGET_HTTP, endpoints[i], brief, PART_BRIEF, &request));
+        assert_string_equal(request.url, endpoints[i]);
+        assert_int_equal(curl_url_set(parts, CURLUPART_URL, request.url, 0), CURLUE_OK);
+        curl_url_cleanup(parts);
         request_free(&request);
     }
 }
@@ -105,6 +123,8 @@ static void test_dsns(void **state)
         "planted", "https://planted", "https://planted@", "https://planted@host", "https://planted@host/", "https://@host/1", "https://:planted@host/1",
         "ftp://planted@host/1", "https://host/planted@1", "://planted@host/1", "htt://planted@host/1", "https://planted@:80/1", "https://planted@host/1?x",
         "https://planted@host/a b/1", "https://planted key@host/1", "https://planted@ho\nst/1", "https://planted@host/\xFF",
+        "https://planted@host/project", "https://planted@host/1-2", "https://planted@host:99999/1", "https://planted@host:x/1", "https://planted@ho]st/1",
+        "https://planted@planted@host/1",
     };
     struct request request;
     (void)state;
@@ -351,7 +371,8 @@ int main(void)
 {
     setenv("HOME", "/opt/own/", 1);
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event), cmocka_unit_test(test_a_module_at_a_fixed_address),
+        cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_good_addresses),
+        cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event), cmocka_unit_test(test_a_module_at_a_fixed_address),
         cmocka_unit_test(test_an_event_as_sentry_requires_it),
         cmocka_unit_test(test_an_event_with_many_modules), cmocka_unit_test(test_a_log_record),
         cmocka_unit_test(test_what_is_no_report), cmocka_unit_test(test_parts), cmocka_unit_test(test_types), cmocka_unit_test(test_home_directories), cmocka_unit_test(test_bytes_that_are_not_utf8),

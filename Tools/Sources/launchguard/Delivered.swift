@@ -27,14 +27,13 @@ extension StateDirectory {
         self.init(path: parts.count == 1 ? ".." : parts.dropLast(2).isEmpty ? "." : parts.dropLast(2).joined(separator: "/"))
     }
 
-    /// The reports in the spool, by the identity of their run, which a damaged report of an ended
-    /// run has for its own. A spool that cannot be read hides no run.
-    func deliveriesByRun() -> [String: [DeliveryEntry]] {
+    /// What became of the runs. A spool that cannot be read hides no run.
+    func runDeliveries() -> RunDeliveries? {
         do throws(ReportError) {
-            return Dictionary(grouping: try deliveries(), by: { $0.runUUID ?? $0.uuid })
+            return try RunDeliveries(self)
         } catch {
             Output.complain("\(error)")
-            return [:]
+            return nil
         }
     }
 }

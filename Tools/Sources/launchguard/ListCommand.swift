@@ -54,10 +54,8 @@ struct ListCommand: AsyncParsableCommand {
         var isFirst = true
         for directory in directories {
             let ledger = try? Reader(path: directory.ledgerPath).ledger()
-            var runs = await load(try directory.runPaths().reversed(), ledger)
+            var runs = await load(try directory.runPaths().reversed(), ledger, directory.runDeliveries())
             if reverse { runs.reverse() }
-            let deliveries = directory.deliveriesByRun()
-            for index in runs.indices { runs[index].delivery = runs[index].uuid.flatMap { deliveries[$0] } }
             if output.json {
                 Output.writeLines(json: runs)
             } else if !runs.isEmpty || directories.count == 1 {
@@ -79,7 +77,7 @@ struct ListCommand: AsyncParsableCommand {
 
     /// The runs that are wanted, with their symbols, in the order of the paths. Each file is some
     /// thirty system calls, so that every processor takes a part of many files.
-    private func load(_ paths: [String], _ ledger: LedgerReport?) async -> [ListedRun] {
+    private func load(_ paths: [String], _ ledger: LedgerReport?, _ deliveries: RunDeliveries?) async -> [ListedRun] {
         let (ends, since, isJSON) = (Set(ends), since, output.json)
         let isFiltered = !ends.isEmpty || since != nil
         // Without a filter no other file is opened.
@@ -89,7 +87,7 @@ struct ListCommand: AsyncParsableCommand {
         var parts: [Int: Part] = [:]
         await withTaskGroup { group in
             for start in stride(from: 0, to: paths.count, by: size) {
-                group.addTask { (start, Part(paths[start..<min(start + size, paths.count)], timeline, withFingerprint: isJSON) { $0.matches(ends, since: since) }) }
+                group.addTask { (start, Part(paths[start..<min(start + size, paths.count)], timeline, deliveries, withFingerprint: isJSON) { $0.matches(ends, since: since) }) }
             }
             for await (start, part) in group { parts[start] = part }
         }
@@ -100,7 +98,9 @@ struct ListCommand: AsyncParsableCommand {
         var indexes = runs.indices.filter { runs[$0].hasStack }[...]
         for report in reports {
             guard let index = indexes.popFirst() else { break }
+            let delivery = runs[index].delivery
             runs[index] = ListedRun(report, counted: report.identity.flatMap { timeline[$0.uuid] })
+            runs[index].delivery = delivery
         }
         return runs
     }
@@ -110,11 +110,12 @@ struct ListCommand: AsyncParsableCommand {
         var runs: [ListedRun] = []
         var reports: [RunReport] = []
 
-        init(_ paths: ArraySlice<String>, _ timeline: [String: TimelineEntry], withFingerprint: Bool, _ isWanted: (ListedRun) -> Bool) {
+        init(_ paths: ArraySlice<String>, _ timeline: [String: TimelineEntry], _ deliveries: RunDeliveries?, withFingerprint: Bool, _ isWanted: (ListedRun) -> Bool) {
             for path in paths {
                 let report = ListedRun.report(path, timeline, withFingerprint: withFingerprint)
-                let run = ListedRun(report, counted: report.identity.flatMap { timeline[$0.uuid] })
+                var run = ListedRun(report, counted: report.identity.flatMap { timeline[$0.uuid] })
                 guard isWanted(run) else { continue }
+                if let deliveries { run.take(deliveries) }
                 runs.append(run)
                 if run.hasStack { reports.append(report) }
             }

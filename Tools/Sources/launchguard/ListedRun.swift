@@ -23,7 +23,7 @@ struct ListedRun: Encodable, Sendable {
     var message: String?
     /// The program's own function nearest to the crash or the hang.
     var place: String?
-    /// Its reports in the spool; nil: there are none.
+    /// Its reports in the spool, and what became of an end without one; nil: neither.
     var delivery: [DeliveryEntry]?
     /// True: guards survived faults in it.
     var isDegraded: Bool?
@@ -76,6 +76,12 @@ struct ListedRun: Encodable, Sendable {
             report.problems = [Problem(part: "file", code: error.code.name, message: error.message)]
             return report
         }
+    }
+
+    mutating func take(_ deliveries: RunDeliveries) {
+        guard let uuid, let ordinal else { return }
+        let entries = deliveries.entries(ofRun: uuid, ordinal: ordinal, path: path, verdict: verdict)
+        delivery = entries.isEmpty ? nil : entries
     }
 
     /// Whether a list shows the run. A damaged file has no end, and a run whose start is not known

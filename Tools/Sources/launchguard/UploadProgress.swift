@@ -26,7 +26,7 @@ struct UploadProgress {
 
     /// Print the unsent reports; true: there are none.
     mutating func finish() -> Bool {
-        let left = entries.filter { $0.state != .sent }
+        let left = entries.filter { $0.state != .sent && $0.state != .told }
         for entry in left where !printed.contains(entry) { write(entry) }
         if !isJSON, printed.isEmpty { Output.write("nothing to send\n") }
         return left.isEmpty

@@ -16,7 +16,14 @@ import Testing
         try folder.add(SpooledReport(ordinal: 2, end: 6), to: "sent")
         try folder.add(SpooledReport(ordinal: 3, attempts: 1, httpStatus: 401, error: "refused"), to: "held")
         try folder.add(SpooledReport(runUUID: UUID(), ordinal: 1, end: 12), to: "dead")
-        let entries = try directory.deliveries()
+        let moment = SpooledReport.madeNanoseconds + 60_000_000_000
+        try folder.add(SpooledReport(ordinal: 5, settledNanoseconds: moment, toldNanoseconds: moment + 1), to: "sent")
+        let later = UInt64(Date.now.timeIntervalSince1970 + 3600) * 1_000_000_000
+        try folder.add(SpooledReport(ordinal: 6, nextNanoseconds: later), to: "new")
+        var entries = try directory.deliveries()
+        #expect(entries[5].pause == .paced && entries[5].next == Timestamp(nanoseconds: later) && entries[3].pause == nil)
+        #expect(entries[4].state == .told && entries[4].settled == Timestamp(nanoseconds: moment) && entries[4].told == Timestamp(nanoseconds: moment + 1))
+        entries.removeLast(2)
         #expect(entries.map(\.state) == [.dead, .sent, .held, .pending])
         #expect(entries.map(\.end) == [.running, .killed, .crash, .crash])
         #expect(entries[0].uuid != entries[0].runUUID && entries[1].uuid == entries[1].runUUID)
@@ -81,7 +88,7 @@ import Testing
         #expect(crashed.contains("  pending  ") && crashed.hasSuffix(#"  (3 attempts: connection \x1B[31mrefused; stands for 4 more)"#))
         #expect(lines.filter { $0.contains("pending") }.count == 1)
         let runs = try Tool.run(["list", "--json", state.folder.path]).output.split(separator: "\n").map { try JSONLine.value(Listed.self, from: String($0)) }
-        #expect(runs.map(\.ordinal) == [2, 1] && runs[0].delivery == nil)
+        #expect(runs.map(\.ordinal) == [2, 1] && runs[0].delivery?.map(\.state) == [.never])
         #expect(runs[1].delivery == (try state.directory.deliveries()))
     }
 
@@ -105,6 +112,49 @@ import Testing
         #expect(try JSONLine.value(RunReport.self, from: json).crash != nil, "it is still the report of the run")
         let copy = try state.folder.write([UInt8](try Data(contentsOf: URL(filePath: state.runPath))), "elsewhere/copy.lgrun")
         #expect(!(try Tool.run(["inspect", copy])).output.contains("delivery"))
+    }
+
+    /// A run without a report says why, in a word of the list and in a sentence.
+    @Test func aRunWithoutAReportSaysWhy() async throws {
+        let state = try await RecordedState.make()
+        #expect(!(try Tool.run(["inspect", state.runPath])).output.contains("\ndelivery"), "no program asks for reports")
+        try state.folder.makeSpool()
+        func shows(_ sentence: String, _ line: Int = #line) throws {
+            let text = try Tool.run(["inspect", state.runPath]).output
+            #expect(text.contains("\ndelivery     \(sentence)\n"), "line \(line): \(text)")
+            let word = sentence.prefix { $0 != ";" }
+            #expect(try Tool.run(["list", "--no-symbols", state.folder.path]).output.contains("  crash  \(word)  "), "line \(line)")
+        }
+        try shows("owed; no agent lives")
+        let agent = try LivingAgent(state.folder)
+        #expect(try Tool.run(["inspect", state.runPath]).output.contains("\ndelivery     owed\n"))
+        agent.end()
+        try state.folder.write([], "spool/off")
+        try shows("never; delivery is switched off")
+        try FileManager.default.removeItem(atPath: state.folder.path + "/spool/off")
+        try state.folder.write(Array("given 2\n".utf8), "spool/consent")
+        try shows("never; the user had not consented")
+        try state.folder.write(Array("none 1\n".utf8), "spool/consent")
+        try shows("never; the user withholds consent")
+        try FileManager.default.removeItem(atPath: state.folder.path + "/spool/consent")
+        try shows("owed; the user has not consented yet")
+        try state.folder.write(Array("given 1\n".utf8), "spool/consent")
+        try state.folder.write(Array("launchguard-delivery 1\ntarget=http\nends=hang,killed\n".utf8), "spool/config")
+        try shows("never; no report is asked for such an end")
+        let words: [(UInt32, String)] = [
+            (1, "never; no report is asked for such an end"), (2, "dead; its report is gone from the spool"), (3 | 7 << 8, "counted; in the report of run 7"),
+            (4, "never; the user had not consented"), (5, "sent; its report has given way to a new one"), (6, "dead; its report has given way to a new one"),
+        ]
+        for (word, sentence) in words {
+            try state.put(word, at: 252)
+            try shows(sentence)
+        }
+        let json = try Tool.run(["inspect", "--json", state.runPath]).output
+        let entry = try #require(try JSONLine.value(Listed.self, from: json).delivery?.first)
+        #expect(entry.state == .dead && entry.reason == "its report has given way to a new one" && entry.end == .crash && entry.runUUID == entry.uuid)
+        // A report says more than the word.
+        try state.folder.add(SpooledReport(uuid: try state.runUUID, settledNanoseconds: SpooledReport.madeNanoseconds), to: "sent")
+        #expect(try Tool.run(["inspect", state.runPath]).output.contains("\ndelivery     sent; at 2026-"))
     }
 
     @Test func inspectShowsTheSpool() async throws {
@@ -151,6 +201,14 @@ import Testing
 }
 
 extension RecordedState {
+    /// Change a word of the state of the run that crashed: docs/FORMAT.md, section 5.
+    func put(_ word: UInt32, at offset: Int) throws {
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: runPath)))
+        let start = try #require(bytes.offset(ofSection: 2)) + offset
+        bytes.replaceSubrange(start..<start + 4, with: unsafe withUnsafeBytes(of: word.littleEndian) { unsafe Array($0) })
+        try Data(bytes).write(to: URL(filePath: runPath))
+    }
+
     /// UUID of the run that crashed.
     var runUUID: UUID {
         get throws {

@@ -13,6 +13,8 @@ struct SpooledReport {
     var nextNanoseconds: UInt64 = 0
     var more: UInt64 = 0
     var error = ""
+    var settledNanoseconds: UInt64 = 0
+    var toldNanoseconds: UInt64 = 0
     var brief = Array("{}".utf8)
 
     static let madeNanoseconds: UInt64 = 1_790_000_000_000_000_000
@@ -49,6 +51,9 @@ struct SpooledReport {
         add(nextNanoseconds == 0 ? 0 : UInt64(3600) * 1_000_000_000)
         bytes += [UInt8](repeating: 0, count: 16)
         bytes += error.utf8
+        bytes += [UInt8](repeating: 0, count: 392 - bytes.count)
+        add(settledNanoseconds)
+        add(toldNanoseconds)
         bytes += [UInt8](repeating: 0, count: 452 - bytes.count)
         add(CRC32C.of(bytes))
         return bytes + brief

@@ -102,7 +102,8 @@ import TestSupport
         try folder.write([], "runs/none")
         try folder.add(SpooledReport(brief: Array(#"{"words":"of the report"}"#.utf8)), to: "new")
         let result = try Tool.run(["upload", "--agent", Self.agent, folder.path])
-        #expect(result.status == 0 && result.output == "#1    crash       sent\n" && result.errors.isEmpty, "\(result)")
+        // On a busy machine there is a line of the request under way.
+        #expect(result.status == 0 && result.output.split(separator: "\n").last?.hasPrefix("#1    crash       sent; at 20") == true && result.errors.isEmpty, "\(result)")
         let requests = try String(contentsOfFile: folder.path + "/requests", encoding: .utf8)
         #expect(requests.hasPrefix("POST /reports HTTP/1.1\r\n") && requests.contains("\r\nX-LaunchGuard-Via: tool\r\n"))
         #expect(requests.contains("\r\n\r\n{\"words\":\"of the report\"}"))

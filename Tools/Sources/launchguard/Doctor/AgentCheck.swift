@@ -4,7 +4,15 @@ import LaunchGuardReports
 /// The program that sends reports.
 enum AgentCheck {
     static func findings(stateDirectory path: String?) -> [Finding] {
-        guard AgentProgram.path(chosen: nil) == nil else { return [] }
+        if let program = AgentProgram.path(chosen: nil) {
+            // One that lacks a library is there, and ends before it begins.
+            guard ChildProcess(program, ["--version"])?.wait() != true else { return [] }
+            return [
+                Finding(
+                    .warning, "agent.broken", "\(program) cannot run: reports stay owed",
+                    "run it with --version, which says why; often libcurl or libjansson is not installed, or the program is for another machine")
+            ]
+        }
         let isWanted = path.flatMap { FileFacts($0 + "/spool") }?.isFolder == true
         return [
             Finding(
