@@ -314,9 +314,9 @@ static void boot(struct device *d)
     for (unsigned i = 0; i < d->count; i++)
         fate_boot_report(&d->mails[i], now(d));
     store_server(d);
-    for (unsigned i = d->count; i-- > 0;)
-        if (d->mails[i].state == LG_DELIVERY_SENT && dice(d, 2)) /* the program was told */
-            drop(d, i);
+    for (unsigned i = 0; i < d->count; i++)
+        if (d->mails[i].state == LG_DELIVERY_SENT && dice(d, 2))
+            d->mails[i].header.told_ns = now(d).wall_ns;
 }
 
 static void set_consent(struct device *d, enum consent consent)
