@@ -72,7 +72,6 @@ DELIVERY_MUTANTS = [
     ("a portal's page is no answer", "fate.c", "answer->is_foreign ? AWAY : ", ""),
     ("a report that left takes no runs", "choice.c", "waits(mail) && !(mail->header.flags & LG__REPORT_LEFT) &&", "waits(mail) &&"),
     ("what failed goes after the others", "choice.c", "    if (failed != other_failed)\n        return other_failed;\n", ""),
-    ("what failed waits its turn", "choice.c", "one->header.next.on_ns < other->header.next.on_ns", "one->header.failures < other->header.failures"),
     ("a day has a budget", "fate.c", "        server->next = server->day;\n", ""),
     ("one report of a fingerprint is under way", "choice.c", "return !(mail->header.flags & LG__REPORT_LEFT);", "return false;"),
     ("two reports of a fingerprint wait at the most", "choice.c", "waiting > 1 || ", ""),

@@ -314,6 +314,12 @@ static void test_one_report_that_the_server_cannot_do_is_in_nobodys_way(void **s
     pass(&w, moment_left(w.server.next, w.now));
     mails[0].header.next = (struct lg__due){ 0, 0 };
     assert_ptr_equal(choice_next(mails, 2, &w.server, w.now, none, NULL), &mails[1]);
+    mails[0].header.failures = 100; /* of those that failed, the one that was due first */
+    mails[1].header.failures = 1;
+    mails[0].header.next = (struct lg__due){ 1, 1 };
+    mails[1].header.next = (struct lg__due){ 2, 2 };
+    assert_ptr_equal(choice_next(mails, 2, &w.server, w.now, none, NULL), &mails[0]);
+    mails[1].header.failures = 0;
     mails[1].header.fingerprint[0] = 0; /* of its fingerprint: it waits, and takes further runs */
     assert_ptr_equal(choice_next(mails, 2, &w.server, w.now, none, NULL), &mails[0]);
     mails[0].state = LG_DELIVERY_HELD;
