@@ -353,6 +353,17 @@ class NoAgent(DeliveryTest):
                 self.assertRegex(run["message"], "|".join(name))
 
 
+class Asked(DeliveryTest):
+    def test_a_report_that_was_asked_for_stands_for_no_end(self):
+        """Also where the agent comes to it after the end, and finds the crash in it."""
+        server = self.server()
+        run = self.owe("begin", "report-now:x", "crash", server=server)
+        self.run_agent()
+        self.assertEqual([(entry["more"], entry["run_uuid"]) for entry in self.entries()], [(0, run.uuid)] * 2)
+        found = self.identities(server)
+        self.assertEqual((len(found), found[run.uuid]), (2, ["brief", "full"]))
+
+
 class Waiting(DeliveryTest):
     def test_nothing_to_send(self):
         run = self.run_victim("deliver", "wait:3000", endpoint=self.server().url())

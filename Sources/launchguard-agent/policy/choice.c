@@ -12,14 +12,20 @@ static bool waits(const struct mail *mail)
     return mail->state == LG_DELIVERY_PENDING || mail->state == LG_DELIVERY_HELD;
 }
 
+/* Else the program has asked for it, while the run lived. */
+static bool is_of_end(const struct mail *mail)
+{
+    return memcmp(mail->header.uuid, mail->header.run_uuid, sizeof mail->header.uuid) == 0;
+}
+
 /* Another report of its fingerprint has left, and has no positive answer: this one waits, and
  * stands for further runs meanwhile. So a crash whose reports a server cannot take fills no
  * spool. */
 static bool is_behind(const struct mail *mails, uint32_t count, const struct mail *mail)
 {
     for (const struct mail *other = mails; other < mails + count; other++)
-        if (other != mail && waits(other) && other->header.flags & LG__REPORT_LEFT && memcmp(other->header.fingerprint, mail->header.fingerprint, 16) == 0)
-            return !(mail->header.flags & LG__REPORT_LEFT);
+        if (other != mail && waits(other) && is_of_end(other) && other->header.flags & LG__REPORT_LEFT && memcmp(other->header.fingerprint, mail->header.fingerprint, 16) == 0)
+            return is_of_end(mail) && !(mail->header.flags & LG__REPORT_LEFT);
     return false;
 }
 
@@ -70,7 +76,7 @@ uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__
 
 static bool takes_more(const struct mail *mail, const uint8_t fingerprint[16])
 {
-    return waits(mail) && !(mail->header.flags & LG__REPORT_LEFT) && memcmp(mail->header.fingerprint, fingerprint, 16) == 0;
+    return waits(mail) && is_of_end(mail) && !(mail->header.flags & LG__REPORT_LEFT) && memcmp(mail->header.fingerprint, fingerprint, 16) == 0;
 }
 
 struct mail *choice_for_more(struct mail *mails, uint32_t count, const uint8_t fingerprint[16])
