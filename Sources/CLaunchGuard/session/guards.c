@@ -71,27 +71,8 @@ static void print(const lg_guard_event *event)
 /* One thread reports at a time, so that calls of on_event never overlap; no thread waits for
  * another one's call. */
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
-
-/* Report the unreported events. `at_once`: also of sites that were reported less than a second ago.
- * false: another thread reports, or this one already does. */
-static bool tell(const struct teller *to, bool at_once)
-{
-    if (pthread_mutex_trylock(&telling) != 0)
-        return false;
-    for (uint32_t site = 0; guarded && site < LG__GUARD_SITES; site++) {
-        struct lg__site_event event;
-        if (!lg__site_take(site, at_once, &event))
-            continue;
-        if (event.event.skipped + 1 == event.event.count) /* the first: of a new plugin, perhaps */
-            lg_modules_refresh(guarded);
-        if (!to->quiet)
-            print(&event.event);
-        if (to->on_event)
-            to->on_event(&event.event, to->user);
-    }
-    pthread_mutex_unlock(&telling);
-    return true;
-}
+/* A thread that reports looks again: it may have passed the site. */
+static _Atomic uint32_t asked;
 
 static struct teller teller_now(void)
 {
@@ -101,12 +82,44 @@ static struct teller teller_now(void)
     return now;
 }
 
-void lg__guards_tell(void)
+static void tell_all(bool at_once)
 {
     const struct teller to = teller_now();
+    for (uint32_t site = 0; guarded && site < LG__GUARD_SITES; site++) {
+        struct lg__site_event event;
+        if (!lg__site_take(site, at_once, &event))
+            continue;
+        if (event.event.skipped + 1 == event.event.count) /* the first: of a new plugin, perhaps */
+            lg_modules_refresh(guarded);
+        if (!to.quiet)
+            print(&event.event);
+        if (to.on_event)
+            to.on_event(&event.event, to.user);
+    }
+}
+
+/* Report the unreported events. `at_once`: also of sites that were reported less than a second ago.
+ * false: another thread reports them, or this one already does. */
+static bool tell(bool at_once)
+{
+    if (at_once)
+        atomic_store(&asked, 1);
+    do {
+        if (pthread_mutex_trylock(&telling) != 0)
+            return false; /* whoever reports sees `asked` after that */
+        do
+            tell_all(atomic_exchange(&asked, 0) || at_once);
+        while (atomic_load(&asked));
+        pthread_mutex_unlock(&telling);
+    } while (atomic_load(&asked));
+    return true;
+}
+
+void lg__guards_tell(void)
+{
     const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + CALL_NS;
     const uint32_t nobody_wakes = 0;
-    while (!tell(&to, true) && lg__os_clock_ns(CLOCK_MONOTONIC) < until)
+    while (!tell(true) && lg__os_clock_ns(CLOCK_MONOTONIC) < until)
         lg__os_futex_wait(&nobody_wakes, 0, CALL_NS / 100);
 }
 
@@ -115,15 +128,13 @@ static void *tell_events(void *argument)
     const uint32_t mine = (uint32_t)(uintptr_t)argument;
     lg__capture_own_begin();
     lg__capture_thread_begin();
-    /* the receiver of a later start, where this thread is late: it reports nothing then */
-    const struct teller to = teller_now();
     while (atomic_load(&starts) == mine && !lg__capture_alone()) {
         const uint32_t seen = atomic_load(&changes);
-        tell(&to, false);
+        tell(false);
         lg__capture_sleep((const uint32_t *)&changes, seen, LOOK_NS);
     }
     if (atomic_load(&starts) == mine + 1) /* stopped, and not started again */
-        tell(&to, true);
+        tell(true);
     lg__capture_own_end();
     return NULL;
 }

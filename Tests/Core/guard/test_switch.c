@@ -178,11 +178,41 @@ static void start_and_stop(void *argument)
     require(seen->events == 300);
 }
 
+/* A thread of an earlier start is in its call, and has passed the site of the next event. */
+static atomic_int in_call, may_return;
+
+static void return_late(const lg_guard_event *event, void *user)
+{
+    if (atomic_fetch_add(&in_call, 1) == 0)
+        wait_until(atomic_load(&may_return));
+    see(event, user);
+}
+
+static void stop_while_another_reports(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_session();
+    lg_guard_options options = options_of(LG_GUARD_SURVIVE);
+    options.on_event = return_late;
+    require(lg_guard_start(session, &options) == LG_OK && claim(1) == 1);
+    wait_until(atomic_load(&in_call));
+    const unsigned threads = count_threads();
+    require(lg_guard_stop(session) == LG_OK);
+    require(lg_guard_start(session, &options) == LG_OK && claim(1) == 1);
+    require(lg_guard_stop(session) == LG_OK);
+    wait_until(count_threads() <= threads);
+    atomic_store(&may_return, 1);
+    wait_events(seen, 2);
+}
+
 static void test_stop(void **state)
 {
     (void)state;
     memset(seen, 0, sizeof *seen);
     expect_exit(stop_in_event, NULL, 0);
+    memset(seen, 0, sizeof *seen);
+    state_make();
+    expect_exit(stop_while_another_reports, NULL, 0);
     memset(seen, 0, sizeof *seen);
     state_make();
     expect_exit(start_and_stop, NULL, 0);
