@@ -25,7 +25,7 @@ static bool make_room(struct composer *composer, uint64_t bytes)
 {
     struct mailbox *mailbox = composer->mailbox;
     const struct lg__delivery_config *config = composer->config;
-    while (mailbox->count >= config->keep_reports || mailbox->bytes + bytes > config->keep_bytes) {
+    while (mailbox->count >= config->options.keep_reports || mailbox->bytes + bytes > config->options.keep_bytes) {
         struct mail *mail = choice_to_drop(mailbox->mails, mailbox->count, composer->now);
         if (!mail)
             return false;
@@ -85,7 +85,7 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
             return count(composer, header.fingerprint, &one, ret_in);
     }
     brief = compose_brief(reader, facts, &brief_bytes);
-    if (!composer->config->brief)
+    if (!composer->config->options.brief)
         full = compose_full(reader, facts, &full_bytes);
     if (!full) {
         full_bytes = 0;
@@ -132,11 +132,11 @@ static bool report_run(struct composer *composer, struct known_run *run)
         return true;
     }
     gather_facts(reader, &info, composer->runs->state_directory, &facts);
-    facts.keep_home = composer->config->keep_home;
+    facts.keep_home = composer->config->options.keep_home;
     memcpy(facts.uuid, info.uuid, sizeof facts.uuid);
     enum made made = MADE;
     uint64_t in = 0;
-    bool wanted = lg__delivery_config_wants(composer->config->ends, facts.verdict.end, facts.launching);
+    bool wanted = lg__delivery_config_wants(composer->config->options.ends, facts.verdict.end, facts.launching);
     if (wanted) {
         parts.priority = !facts.launching ? LG__PRIORITY_OTHER : facts.streak <= 1 ? LG__PRIORITY_FIRST : LG__PRIORITY_LAUNCH;
         made = make(composer, reader, &facts, &parts, &in);
@@ -184,7 +184,7 @@ static bool report_request(struct composer *composer, const char *name, const ch
         return true;
     }
     gather_facts(reader, &info, composer->runs->state_directory, &facts);
-    facts.keep_home = composer->config->keep_home;
+    facts.keep_home = composer->config->options.keep_home;
     memcpy(facts.uuid, name, sizeof facts.uuid);
     facts.reason = reason;
     uint64_t in = 0;

@@ -81,7 +81,7 @@ static void request_all(const struct letter *letter)
     struct credentials credentials = { .headers = NULL };
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
         for (enum part part = PART_BRIEF; part <= PART_WHOLE; part++) {
-            struct lg__delivery_config config = { .target = targets[i], .endpoint = "https://reports.example/v1/logs" };
+            struct lg__delivery_config config = { .options.target = targets[i], .endpoint = "https://reports.example/v1/logs" };
             struct request request;
             char why[LG__REPORT_ERROR_BYTES] = "";
             bool is_sentry = targets[i] == LG_TARGET_SENTRY;

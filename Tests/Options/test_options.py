@@ -206,12 +206,13 @@ class Options(unittest.TestCase):
                               f"no property in {', '.join(SWIFT[structure])} has a comment that ends with \"C: `{field.name}`.\"; add one, or say in NOT_IN_SWIFT why not")
 
     def test_every_option_is_used(self):
-        core = "".join(path.read_text() for path in (ROOT / "Sources").glob("CLaunchGuard*/**/*.c") if path.name != "given.c")
+        files = [*(ROOT / "Sources").glob("CLaunchGuard*/**/*.c"), *(ROOT / "Sources/launchguard-agent").glob("**/*.c")]
+        core = "".join(path.read_text() for path in files if path.name != "given.c")
         swift = "".join(path.read_text() for path in (ROOT / "Sources").glob("LaunchGuard*/Internals/*.swift"))
         for structure, header, field, row in self.each():
             if field.name == "reserved":
                 continue
-            self.assertTrue(re.search(r"\b(own|options|repair|task|lists)(->|\.)%s\b" % field.name, core), f"no file of the core uses {structure}.{field.name}")
+            self.assertTrue(re.search(r"\b(own|options|repair|task|lists)(->|\.)%s\b" % field.name, core), f"no file of the core or the agent uses {structure}.{field.name}")
             if structure in SWIFT and field.name not in NOT_IN_SWIFT.get(structure, {}):
                 self.assertTrue(re.search(r"\b%s = " % field.name, swift), f"no file of Internals sets {structure}.{field.name}")
 

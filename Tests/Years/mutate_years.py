@@ -69,7 +69,7 @@ DELIVERY_MUTANTS = [
     ("nothing is given up by a count", "fate.c", "now.on_ns > report->since_on_ns && now.on_ns - report->since_on_ns > AGE_MAX_NS", "report->attempts >= 20"),
     ("a denial is no verdict", "fate.c", "        deny(report, server, now);\n        fate = fate == FATE_AGAIN ? FATE_HELD : fate;", "        deny(report, server, now);\n        fate = over;"),
     ("a held report is tried daily", "fate.c", "(takes_others || moment_is_due(report->next, now))", "takes_others"),
-    ("a portal's page is no answer", "fate.c", "answer->is_foreign ? AWAY : ", ""),
+    ("a portal's page is no answer", "fate.c", "answer->reply == REPLY_FOREIGN ? AWAY : ", ""),
     ("a report that left takes no runs", "choice.c", "waits(mail) && !(mail->header.flags & LG__REPORT_LEFT) &&", "waits(mail) &&"),
     ("what failed goes after the others", "choice.c", "    if (failed != other_failed)\n        return other_failed;\n", ""),
     ("a day has a budget", "fate.c", "        server->next = server->day;\n", ""),

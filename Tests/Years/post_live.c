@@ -180,7 +180,7 @@ static struct answer ask(struct device *d, const struct mail *mail, struct conte
     d->bytes += answer.bytes;
     if (network == PORTAL) {
         answer.http_status = d->world->has_form ? 200 : 302;
-        answer.is_foreign = true;
+        answer.reply = REPLY_FOREIGN;
         return answer;
     }
     answer.http_status = d->address ? server : 404;

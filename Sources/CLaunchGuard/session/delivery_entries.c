@@ -8,10 +8,11 @@
 #include "os/os.h"
 #include "session/delivery.h"
 #include "store/crc32c.h"
+#include "store/server.h"
 
 struct entry {
     lg_delivery_info info;
-    bool leads; /* bytes of it may have left, and it has no answer yet: its likes wait for it */
+    struct lg__report_header header;
 };
 
 struct list {
@@ -64,17 +65,15 @@ static struct entry *entry_for(struct list *list, const char *uuid)
 static bool take_one(int folder, const char *text, void *argument)
 {
     struct list *list = argument;
-    struct lg__report_header header;
     struct lg__report_name name;
     struct entry found = { .info.state = LG_DELIVERY_DEAD };
     if (!lg__report_parse_name(text, &name))
         return true;
-    lg_status status = lg__report_read(folder, text, &header);
+    lg_status status = lg__report_read(folder, text, &found.header);
     if (status == LG_ERR_NOT_FOUND)
         return true; /* moved since */
     if (status == LG_OK) {
-        lg__delivery_entries_info(&header, list->state, &found.info);
-        found.leads = header.flags & LG__REPORT_LEFT && (list->state == LG_DELIVERY_PENDING || list->state == LG_DELIVERY_HELD);
+        lg__delivery_entries_info(&found.header, list->state, &found.info);
     } else {
         found.info.ordinal = name.ordinal;
         lg__run_uuid_text(name.uuid, found.info.uuid);
@@ -112,33 +111,27 @@ static int open_spool(const char *path, struct lg__problem *problem)
 static bool is_behind(const struct list *list, const struct entry *entry)
 {
     for (const struct entry *other = list->entries; other < list->entries + list->count; other++)
-        if (other->leads && strcmp(other->info.fingerprint, entry->info.fingerprint) == 0)
-            return !entry->leads;
+        if (lg__report_is_behind(&entry->header, &other->header, other->info.state))
+            return true;
     return false;
 }
-
-static_assert(LG__WAIT_AWAY + 1 == LG_PAUSE_AWAY && LG__WAIT_BUSY + 1 == LG_PAUSE_BUSY && LG__WAIT_ASKED + 1 == LG_PAUSE_ASKED &&
-                  LG__WAIT_SPENT + 1 == LG_PAUSE_SPENT, "in one order");
 
 /* No pending report goes before the server takes requests again. */
 static void find_pauses(struct list *list, int spool)
 {
-    struct {
-        struct lg__server server;
-        char end;
-    } file;
+    struct lg__server server;
     const uint64_t now = lg__os_clock_ns(CLOCK_REALTIME);
-    bool whole = lg__spool_read(spool, "server", (char *)&file, sizeof file) == (long)sizeof file.server && memcmp(file.server.magic, LG__MAGIC_SERVER, 8) == 0;
+    const bool is_known = lg__server_read(spool, &server);
     for (struct entry *entry = list->entries; entry < list->entries + list->count; entry++) {
         lg_delivery_info *info = &entry->info;
         if (info->state != LG_DELIVERY_PENDING)
             continue;
-        unsigned pause = info->attempts ? LG_PAUSE_BUSY : LG_PAUSE_PACED;
-        if (whole && info->next_ns < file.server.next.wall_ns) {
-            info->next_ns = file.server.next.wall_ns;
-            pause = file.server.wait % (LG__WAIT_SPENT + 1) + 1;
+        lg_delivery_pause pause = info->attempts ? LG_PAUSE_BUSY : LG_PAUSE_PACED;
+        if (is_known && info->next_ns < server.next.wall_ns) {
+            info->next_ns = server.next.wall_ns;
+            pause = (lg_delivery_pause)server.pause;
         }
-        info->pause = (lg_delivery_pause)(is_behind(list, entry) ? LG_PAUSE_BEHIND : info->next_ns > now ? pause : LG_PAUSE_NONE);
+        info->pause = is_behind(list, entry) ? LG_PAUSE_BEHIND : info->next_ns > now ? pause : LG_PAUSE_NONE;
     }
 }
 

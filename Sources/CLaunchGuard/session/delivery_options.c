@@ -50,18 +50,12 @@ lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg_
     char wrong[LG__GIVEN_WRONG_BYTES];
     if (!lg__given_take(&lg__given_delivery_options, options, given, wrong))
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: %s", wrong);
-    struct lg__delivery_config config = { .target = options->target };
+    struct lg__delivery_config config = { .options = own };
     lg_status status = take_endpoint(options, &config, problem);
     if (status == LG_OK)
         status = take_paths(options, &config, problem);
     if (status != LG_OK)
         return status;
-    config.ends = options->ends;
-    config.keep_reports = options->keep_reports;
-    config.keep_bytes = options->keep_bytes;
-    config.daily_bytes = options->daily_bytes;
-    config.brief = options->brief;
-    config.keep_home = options->keep_home;
     *ret_config = config;
     return LG_OK;
 }

@@ -99,7 +99,7 @@ static lg_status start(lg_session *session, const lg_delivery_options *options, 
                                "delivery is switched off; unset LAUNCHGUARD_NO_DELIVERY, and remove the file \"off\" in %s/spool, to switch it on",
                                session->host.directory);
     delivery->started = true;
-    delivery->ends = config->ends;
+    delivery->ends = config->options.ends;
     delivery->on_delivered = options->on_delivered;
     delivery->user = options->user;
     if (lg__delivery_agent_find(options->agent_path, delivery->agent))

@@ -21,8 +21,8 @@ static uint32_t read_ends(int spool)
     uint32_t ends = LG_DELIVERY_ENDS;
     char *text = malloc(LG__CONFIG_MAX + 1);
     struct lg__delivery_config *config = malloc(sizeof *config);
-    if (text && config && lg__spool_read(spool, "config", text, LG__CONFIG_MAX + 1) > 0 && lg__delivery_config_parse(text, config, wrong) && config->ends)
-        ends = config->ends;
+    if (text && config && lg__spool_read(spool, "config", text, LG__CONFIG_MAX + 1) > 0 && lg__delivery_config_parse(text, config, wrong) && config->options.ends)
+        ends = config->options.ends;
     free(config);
     free(text);
     return ends;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "launchguard/end.h"
+#include "store/given.h"
 
 #define FIRST_LINE "launchguard-delivery 1"
 
@@ -24,6 +25,12 @@ static const struct {
 };
 #define ENDS (sizeof ends / sizeof ends[0])
 
+/* Not one that has words, or a file of its own. */
+static bool is_number(const struct lg__given_field *field)
+{
+    return !field->values;
+}
+
 static bool is_line(const char *value)
 {
     return !strpbrk(value, "\r\n");
@@ -33,17 +40,19 @@ size_t lg__delivery_config_format(const struct lg__delivery_config *config, char
 {
     char list[256] = "";
     for (size_t i = 0; i < ENDS; i++)
-        if (config->ends & ends[i].bit) {
+        if (config->options.ends & ends[i].bit) {
             strcat(list, list[0] ? "," : "");
             strcat(list, ends[i].name);
         }
-    if (config->target >= TARGETS || !is_line(config->endpoint) || !is_line(config->credential_file) || !is_line(config->ca_file))
+    if (config->options.target >= TARGETS || !is_line(config->endpoint) || !is_line(config->credential_file) || !is_line(config->ca_file))
         return 0;
-    int size = snprintf(buffer, room,
-                        FIRST_LINE "\ntarget=%s\nendpoint=%s\ncredential_file=%s\nca_file=%s\nends=%s\nkeep_reports=%" PRIu32
-                                   "\nkeep_bytes=%" PRIu64 "\ndaily_bytes=%" PRIu64 "\nbrief=%d\nkeep_home=%d\n",
-                        targets[config->target], config->endpoint, config->credential_file, config->ca_file, list,
-                        config->keep_reports, config->keep_bytes, config->daily_bytes, config->brief, config->keep_home);
+    int size = snprintf(buffer, room, FIRST_LINE "\ntarget=%s\nendpoint=%s\ncredential_file=%s\nca_file=%s\nends=%s\n", targets[config->options.target],
+                        config->endpoint, config->credential_file, config->ca_file, list);
+    for (uint32_t i = 0; i < lg__given_delivery_options.count && size > 0 && (size_t)size < room; i++) {
+        const struct lg__given_field *field = &lg__given_delivery_options.fields[i];
+        if (is_number(field))
+            size += snprintf(buffer + size, room - (size_t)size, "%s=%" PRIu64 "\n", field->name, lg__given_number(field, &config->options));
+    }
     return size > 0 && (size_t)size < room ? (size_t)size : 0;
 }
 
@@ -58,7 +67,7 @@ static bool take_text(const char *value, size_t size, char *ret_text, size_t roo
     return true;
 }
 
-static bool take_number(const char *value, size_t size, uint64_t least, uint64_t most, uint64_t *ret_number)
+static bool take_number(const char *value, size_t size, const struct lg__given_field *field, struct lg__delivery_config *config)
 {
     uint64_t number = 0;
     if (!size || size > 19)
@@ -68,10 +77,7 @@ static bool take_number(const char *value, size_t size, uint64_t least, uint64_t
             return false;
         number = number * 10 + (uint64_t)(value[i] - '0');
     }
-    if (number < least || number > most)
-        return false;
-    *ret_number = number;
-    return true;
+    return lg__given_set(field, &config->options, number);
 }
 
 static bool is(const char *text, size_t size, const char *name)
@@ -96,12 +102,11 @@ static bool take_ends(const char *value, size_t size, uint32_t *ret_ends)
 static bool take(const char *key, size_t key_size, const char *value, size_t size, struct lg__delivery_config *config)
 {
 #define IS(name) is(key, key_size, name)
-    uint64_t number;
     if (IS("target")) {
         for (uint32_t i = 1; i < TARGETS; i++)
             if (is(value, size, targets[i]))
-                config->target = (lg_delivery_target)i;
-        return config->target != 0;
+                config->options.target = (lg_delivery_target)i;
+        return config->options.target != 0;
     }
     if (IS("endpoint"))
         return take_text(value, size, config->endpoint, sizeof config->endpoint);
@@ -110,32 +115,19 @@ static bool take(const char *key, size_t key_size, const char *value, size_t siz
     if (IS("ca_file"))
         return take_text(value, size, config->ca_file, sizeof config->ca_file);
     if (IS("ends"))
-        return take_ends(value, size, &config->ends);
-    if (IS("keep_reports")) {
-        if (!take_number(value, size, 1, 4096, &number))
-            return false;
-        config->keep_reports = (uint32_t)number;
-    } else if (IS("keep_bytes")) {
-        if (!take_number(value, size, 65536, UINT64_MAX, &number))
-            return false;
-        config->keep_bytes = number;
-    } else if (IS("daily_bytes")) {
-        if (!take_number(value, size, 8192, INT64_MAX, &number))
-            return false;
-        config->daily_bytes = number;
-    } else if (IS("brief") || IS("keep_home")) {
-        if (!take_number(value, size, 0, 1, &number))
-            return false;
-        *(IS("brief") ? &config->brief : &config->keep_home) = number != 0;
-    }
-    return true;
+        return take_ends(value, size, &config->options.ends);
+    const struct lg__given_field *field = lg__given_find(&lg__given_delivery_options, key, key_size);
+    return !field || !is_number(field) || take_number(value, size, field, config);
 #undef IS
 }
 
 bool lg__delivery_config_parse(const char *text, struct lg__delivery_config *ret_config, char ret_wrong[128])
 {
-    struct lg__delivery_config config = { .keep_reports = 64, .keep_bytes = UINT64_C(16) << 20, .daily_bytes = UINT64_C(64) << 20 };
+    struct lg__delivery_config config = { .options = LG_DELIVERY_OPTIONS_INIT };
     const char *line = text;
+    for (uint32_t i = 0; i < lg__given_delivery_options.count; i++)
+        if (is_number(&lg__given_delivery_options.fields[i]))
+            lg__given_set(&lg__given_delivery_options.fields[i], &config.options, lg__given_delivery_options.fields[i].normal);
     if (strncmp(text, FIRST_LINE "\n", sizeof FIRST_LINE) != 0) {
         snprintf(ret_wrong, 128, "its first line is not \"" FIRST_LINE "\": another version wrote it");
         return false;
@@ -148,7 +140,7 @@ bool lg__delivery_config_parse(const char *text, struct lg__delivery_config *ret
         }
         line = *stop ? stop + 1 : stop;
     }
-    if (!config.target) {
+    if (!config.options.target) {
         snprintf(ret_wrong, 128, "it names no target");
         return false;
     }

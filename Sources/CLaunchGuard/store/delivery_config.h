@@ -11,16 +11,10 @@
 #define LG__CONFIG_MAX 8192
 
 struct lg__delivery_config {
-    lg_delivery_target target;
+    lg_delivery_options options; /* the numbers of it that an agent needs; the texts are below */
     char endpoint[LG_ENDPOINT_MAX + 1];
     char credential_file[1024];
     char ca_file[1024];
-    uint32_t ends;
-    uint32_t keep_reports;
-    uint64_t keep_bytes;
-    uint64_t daily_bytes;
-    bool brief;
-    bool keep_home;
 };
 
 /* Returns the bytes of the text; 0: it does not fit, or a value holds a line break. */

@@ -91,20 +91,11 @@ static_assert(sizeof(struct lg__report_header) == 456, "FORMAT.md, report");
 
 #define LG__MAGIC_SERVER "LGSERVER"
 
-/* Why no request is made before `next`. */
-enum lg__server_wait {
-    LG__WAIT_NONE = 0,
-    LG__WAIT_AWAY = 1, /* nothing reached it */
-    LG__WAIT_BUSY = 2, /* it was reached, and gave no verdict, as 503 */
-    LG__WAIT_ASKED = 3, /* it asked for that (Retry-After, X-Sentry-Rate-Limits) */
-    LG__WAIT_SPENT = 4  /* the bytes of the day are spent */
-};
-
 struct lg__server {
     char magic[8];
     uint8_t config[16];     /* digest of the settings that name it */
     struct lg__due next;    /* no request before that */
-    uint32_t wait;          /* enum lg__server_wait */
+    uint32_t pause;         /* lg_delivery_pause: why not; one of the server's own */
     uint32_t failures;      /* in a row, without a verdict */
     uint64_t failing_on_ns; /* when they began; time that the device was on */
     uint64_t delivered;     /* positive answers with these settings */

@@ -149,8 +149,17 @@ STRUCTURE(report_options);
 #define LEAST 8u
 #define MORE 512u
 
-static uint64_t read_number(const struct lg__given_field *field, const uint8_t *at)
+const struct lg__given_field *lg__given_find(const struct lg__given *structure, const char *name, size_t size)
 {
+    for (const struct lg__given_field *field = structure->fields; field < structure->fields + structure->count; field++)
+        if (strlen(field->name) == size && memcmp(field->name, name, size) == 0)
+            return field;
+    return NULL;
+}
+
+uint64_t lg__given_number(const struct lg__given_field *field, const void *structure)
+{
+    const uint8_t *at = (const uint8_t *)structure + field->at;
     uint32_t narrow;
     uint64_t wide;
     memcpy(&narrow, at, sizeof narrow);
@@ -169,12 +178,24 @@ static void write_number(const struct lg__given_field *field, uint8_t *at, uint6
         memcpy(at, &value, sizeof value);
 }
 
+static bool is_within(const struct lg__given_field *field, uint64_t number)
+{
+    return number >= field->least && number <= field->most;
+}
+
+bool lg__given_set(const struct lg__given_field *field, void *structure, uint64_t number)
+{
+    if (is_within(field, number))
+        write_number(field, (uint8_t *)structure + field->at, number);
+    return is_within(field, number);
+}
+
 /* A number below zero is one beyond all limits here. */
 static bool is_right(const struct lg__given_field *field, uint64_t value)
 {
     if (field->is_set)
         return (value & ~field->most) == 0;
-    return (value == 0 && field->normal) || (value >= field->least && value <= field->most);
+    return (value == 0 && field->normal) || is_within(field, value);
 }
 
 static void say(const struct lg__given_field *field, uint64_t value, char *ret_wrong)
@@ -211,7 +232,7 @@ bool lg__given_take(const struct lg__given *structure, void *own, const void *gi
     memcpy(own, &structure->size, sizeof structure->size);
     for (const struct lg__given_field *field = structure->fields; field < structure->fields + structure->count; field++) {
         uint8_t *at = (uint8_t *)own + field->at;
-        const uint64_t value = read_number(field, at);
+        const uint64_t value = lg__given_number(field, own);
         if (!is_right(field, value)) {
             say(field, value, ret_wrong);
             return false;

@@ -40,6 +40,14 @@ struct lg__given {
 extern const struct lg__given lg__given_options, lg__given_launch_options, lg__given_repair, lg__given_task, lg__given_delivery_options,
     lg__given_guard_options, lg__given_guard_lists, lg__given_confinement_options, lg__given_report_options;
 
+/* The field with this name; NULL: there is none. */
+const struct lg__given_field *lg__given_find(const struct lg__given *structure, const char *name, size_t size);
+
+/* The number of a field. Setting returns false where it is not within the bounds; 0 is a number
+ * like others. */
+uint64_t lg__given_number(const struct lg__given_field *field, const void *structure);
+bool lg__given_set(const struct lg__given_field *field, void *structure, uint64_t number);
+
 /* Copy what the program gave over the defaults in `own`, check the numbers, and replace each 0 that
  * stands for a default. A shorter structure is that of an older header: what it lacks keeps its
  * default. A longer one is that of a newer header, and has to be zero beyond `own`. Returns whether

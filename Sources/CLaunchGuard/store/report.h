@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
-#include "launchguard/status.h"
+#include "launchguard/delivery.h"
 #include "store/format_report.h"
 
 /* "P-" + ordinal with 20 digits + "-" + uuid + ".lgreport" + NUL */
@@ -29,5 +30,25 @@ lg_status lg__report_read(int folder, const char *name, struct lg__report_header
 
 /* The header with its checksum, as it is to be written. */
 void lg__report_seal(struct lg__report_header *header);
+
+static inline bool lg__report_waits(lg_delivery_state state)
+{
+    return state == LG_DELIVERY_PENDING || state == LG_DELIVERY_HELD;
+}
+
+/* Else the program has asked for it, while the run lived. */
+static inline bool lg__report_is_of_end(const struct lg__report_header *header)
+{
+    return memcmp(header->uuid, header->run_uuid, sizeof header->uuid) == 0;
+}
+
+/* Whether the report waits for `other`, which has the same fingerprint, has left, and has no
+ * positive answer. It stands for further runs meanwhile: so a crash whose reports a server cannot
+ * take fills no spool. */
+static inline bool lg__report_is_behind(const struct lg__report_header *header, const struct lg__report_header *other, lg_delivery_state state_of_other)
+{
+    return !(header->flags & LG__REPORT_LEFT) && other->flags & LG__REPORT_LEFT && lg__report_waits(state_of_other) && lg__report_is_of_end(header) &&
+           lg__report_is_of_end(other) && memcmp(header->fingerprint, other->fingerprint, sizeof header->fingerprint) == 0;
+}
 
 #endif

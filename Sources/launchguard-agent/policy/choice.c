@@ -7,25 +7,11 @@
  * before, and stands for the runs that end until then. */
 #define FREE_REPORTS 3u
 
-static bool waits(const struct mail *mail)
-{
-    return mail->state == LG_DELIVERY_PENDING || mail->state == LG_DELIVERY_HELD;
-}
-
-/* Else the program has asked for it, while the run lived. */
-static bool is_of_end(const struct mail *mail)
-{
-    return memcmp(mail->header.uuid, mail->header.run_uuid, sizeof mail->header.uuid) == 0;
-}
-
-/* Another report of its fingerprint has left, and has no positive answer: this one waits, and
- * stands for further runs meanwhile. So a crash whose reports a server cannot take fills no
- * spool. */
 static bool is_behind(const struct mail *mails, uint32_t count, const struct mail *mail)
 {
     for (const struct mail *other = mails; other < mails + count; other++)
-        if (other != mail && waits(other) && is_of_end(other) && other->header.flags & LG__REPORT_LEFT && memcmp(other->header.fingerprint, mail->header.fingerprint, 16) == 0)
-            return is_of_end(mail) && !(mail->header.flags & LG__REPORT_LEFT);
+        if (lg__report_is_behind(&mail->header, &other->header, other->state))
+            return true;
     return false;
 }
 
@@ -66,7 +52,7 @@ uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__
     uint64_t least = UINT64_MAX;
     const uint64_t server_left = moment_left(server->next, now);
     for (const struct mail *mail = mails; mail < mails + count; mail++) {
-        if (!waits(mail) || skips(mail, user) || is_behind(mails, count, mail))
+        if (!lg__report_waits(mail->state) || skips(mail, user) || is_behind(mails, count, mail))
             continue;
         const uint64_t own = moment_left(mail->header.next, now), left = own > server_left ? own : server_left;
         least = left < least ? left : least;
@@ -76,7 +62,7 @@ uint64_t choice_left(const struct mail *mails, uint32_t count, const struct lg__
 
 static bool takes_more(const struct mail *mail, const uint8_t fingerprint[16])
 {
-    return waits(mail) && is_of_end(mail) && !(mail->header.flags & LG__REPORT_LEFT) && memcmp(mail->header.fingerprint, fingerprint, 16) == 0;
+    return lg__report_waits(mail->state) && lg__report_is_of_end(&mail->header) && !(mail->header.flags & LG__REPORT_LEFT) && memcmp(mail->header.fingerprint, fingerprint, 16) == 0;
 }
 
 struct mail *choice_for_more(struct mail *mails, uint32_t count, const uint8_t fingerprint[16])

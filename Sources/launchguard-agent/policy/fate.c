@@ -17,7 +17,7 @@ static enum kind kind_of(const struct answer *answer)
     if (status == 0)
         return answer->none_left ? AWAY : BUSY;
     if (status >= 200 && status < 300)
-        return answer->is_foreign ? AWAY : answer->is_refusal ? REFUSED : TAKEN;
+        return answer->reply == REPLY_FOREIGN ? AWAY : answer->reply == REPLY_REFUSED ? REFUSED : TAKEN;
     switch (status) {
     case 400: case 422: return REFUSED;
     case 413: return TOO_LARGE;
@@ -37,7 +37,7 @@ static uint64_t backoff(uint32_t failures, uint64_t most, uint64_t random)
 
 static void is_away(struct lg__server *server, struct moment now, uint64_t random)
 {
-    server->wait = LG__WAIT_AWAY;
+    server->pause = LG_PAUSE_AWAY;
     server->absences++;
     server->next = moment_after(now, backoff(server->absences, BACKOFF_MAX_NS, random));
 }
@@ -46,7 +46,7 @@ static void is_busy(struct lg__server *server, struct moment now, uint64_t rando
 {
     if (server->failures++ == 0)
         server->failing_on_ns = now.on_ns;
-    server->wait = LG__WAIT_BUSY;
+    server->pause = LG_PAUSE_BUSY;
     server->absences = 0;
     const bool is_long = now.on_ns - server->failing_on_ns > DAY_NS;
     server->next = moment_after(now, backoff(server->failures, is_long ? BACKOFF_BUSY_NS : BACKOFF_MAX_NS, random));
@@ -54,7 +54,7 @@ static void is_busy(struct lg__server *server, struct moment now, uint64_t rando
 
 static void answers(struct lg__server *server)
 {
-    server->wait = LG__WAIT_NONE;
+    server->pause = LG_PAUSE_NONE;
     server->failures = server->absences = 0;
     server->next = (struct lg__due){ 0, 0 };
 }
@@ -65,7 +65,7 @@ static void ask(struct lg__server *server, uint64_t pause_ns, struct moment now)
     if (moment_left(asked, now) < moment_left(server->next, now))
         return;
     server->next = asked;
-    server->wait = pause_ns ? LG__WAIT_ASKED : server->wait;
+    server->pause = pause_ns ? LG_PAUSE_ASKED : server->pause;
 }
 
 static bool is_old(const struct lg__report_header *report, struct moment now)
@@ -166,7 +166,7 @@ void fate_spend(struct lg__server *server, uint64_t bytes, uint64_t daily_bytes,
     server->day_bytes += bytes;
     if (server->day_bytes >= daily_bytes && moment_left(server->day, now) > moment_left(server->next, now)) {
         server->next = server->day;
-        server->wait = LG__WAIT_SPENT;
+        server->pause = LG_PAUSE_SPENT;
     }
 }
 
@@ -190,13 +190,13 @@ static bool shorten(struct lg__due *due, struct moment now)
 
 void fate_boot(struct lg__server *server, struct moment now)
 {
-    if (server->wait == LG__WAIT_AWAY) {
+    if (server->pause == LG_PAUSE_AWAY) {
         server->absences = 0;
         server->next = (struct lg__due){ 0, 0 };
-    } else if (server->wait == LG__WAIT_BUSY) {
+    } else if (server->pause == LG_PAUSE_BUSY) {
         shorten(&server->next, now);
     }
-    if (now.wall_ns + DAY_NS < server->day.wall_ns && shorten(&server->day, now) && server->wait == LG__WAIT_SPENT)
+    if (now.wall_ns + DAY_NS < server->day.wall_ns && shorten(&server->day, now) && server->pause == LG_PAUSE_SPENT)
         server->next = server->day; /* the device has no clock */
 }
 
@@ -208,7 +208,7 @@ bool fate_boot_report(struct mail *mail, struct moment now)
 
 void fate_hurry_server(struct lg__server *server)
 {
-    if (server->wait != LG__WAIT_ASKED)
+    if (server->pause != LG_PAUSE_ASKED)
         answers(server);
 }
 

@@ -21,10 +21,12 @@
 #define REFUSALS_MAX 3u
 #define REFUSAL_NS (20 * HOUR_NS)
 
+/* What the body of a positive answer says: of such a server, or of something else, as a portal. */
+enum reply { REPLY_TAKEN, REPLY_REFUSED, REPLY_FOREIGN };
+
 struct answer {
     int http_status;   /* 0: none came */
-    bool is_foreign;   /* positive, and not from such a server: a portal's page */
-    bool is_refusal;   /* positive, and says that the report was refused */
+    enum reply reply;
     uint64_t bytes;    /* that went and came */
     bool none_left;    /* no byte of the request has left the machine */
     bool has_pause;

@@ -53,7 +53,7 @@ void attempts_set_server(struct attempts *attempts)
     uint8_t digest[16];
     char text[LG__CONFIG_MAX];
     const struct moment now = now_of(attempts);
-    snprintf(text, sizeof text, "%u %s", (unsigned)attempts->config->target, attempts->config->endpoint);
+    snprintf(text, sizeof text, "%u %s", (unsigned)attempts->config->options.target, attempts->config->endpoint);
     add_file(text, sizeof text, attempts->config->credential_file);
     add_file(text, sizeof text, attempts->config->ca_file);
     lg__digest_keyed(key, text, strlen(text), digest);
@@ -96,7 +96,7 @@ static bool has_failed(const struct mail *mail, const void *user)
 static bool skips(const struct mail *mail, const void *user)
 {
     const struct attempts *attempts = user;
-    return has_failed(mail, attempts) || (attempts->is_metered && target_part(attempts->config->target, mail->header.flags) != PART_BRIEF);
+    return has_failed(mail, attempts) || (attempts->is_metered && target_part(attempts->config->options.target, mail->header.flags) != PART_BRIEF);
 }
 
 static void release_held(struct attempts *attempts, struct moment now)
@@ -184,14 +184,14 @@ static bool begin(struct attempts *attempts, struct mail *mail, const char *byte
     struct letter letter = { .brief = bytes, .full = bytes + mail->header.brief_bytes, .via = attempts->via };
     struct credentials credentials = { .headers = NULL };
     struct request request = { .headers = NULL };
-    attempts->part = target_part(attempts->config->target, mail->header.flags);
+    attempts->part = target_part(attempts->config->options.target, mail->header.flags);
     letter.header = mail->header;
     letter.header.attempts++;
     bool ready = credentials_read(attempts->config->credential_file, &credentials, mail->header.error) &&
                  target_request(attempts->config, &credentials, &letter, attempts->part, &request, mail->header.error);
     if (ready) {
         charge(attempts, mail);
-        ready = sender_begin(&attempts->sender, attempts->config->target, &request, &credentials, attempts->config->ca_file);
+        ready = sender_begin(&attempts->sender, attempts->config->options.target, &request, &credentials, attempts->config->ca_file);
     } else {
         memcpy(mail->header.config, attempts->server.config, sizeof mail->header.config);
         mail->header.next = moment_after(now_of(attempts), REFUSED_NS);
@@ -207,8 +207,8 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     /* A report that cannot be moved, on a read-only disk, is not due again at once. */
     mail->header.next = moment_after(now_of(attempts), HOUR_NS);
     /* an agent of another version, or another target, may have begun */
-    const bool is_too_large = mail->header.full_bytes >= attempts->config->daily_bytes;
-    if (attempts->config->brief || is_too_large || (target_is_whole(attempts->config->target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
+    const bool is_too_large = mail->header.full_bytes >= attempts->config->options.daily_bytes;
+    if (attempts->config->options.brief || is_too_large || (target_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
         is_sent(attempts, mail);
@@ -255,7 +255,7 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
     const bool is_full = attempts->part != PART_BRIEF;
     const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, answer, is_full, now_of(attempts), random_number());
-    fate_spend(&attempts->server, answer->bytes, attempts->config->daily_bytes, now_of(attempts));
+    fate_spend(&attempts->server, answer->bytes, attempts->config->options.daily_bytes, now_of(attempts));
     store_server(attempts);
     switch (fate) {
     case FATE_TAKEN:

@@ -200,9 +200,7 @@ static void conclude(struct sender *sender, CURLcode code, char ret_why[LG__REPO
     if (code != CURLE_OK) { /* an answer that was cut says nothing for certain */
         answer->http_status = 0;
     } else if (is_positive(answer)) {
-        const enum reply reply = target_reply(sender->target, sender->body, sender->body_bytes, ret_why);
-        answer->is_foreign = reply == REPLY_FOREIGN;
-        answer->is_refusal = reply == REPLY_REFUSED;
+        answer->reply = target_reply(sender->target, sender->body, sender->body_bytes, ret_why);
     }
 }
 

@@ -4,13 +4,8 @@
 #include <time.h>
 
 #include "os/os.h"
-#include "store/crc32c.h"
+#include "store/server.h"
 #include "store/spool.h"
-
-static uint32_t crc_of(const struct lg__server *server)
-{
-    return lg__crc32c(0, server, offsetof(struct lg__server, crc));
-}
 
 /* Of this process. */
 static const uint8_t *boot_id(void)
@@ -38,13 +33,7 @@ struct moment server_file_now(const struct lg__server *server)
 
 bool server_file_read(int spool, struct lg__server *ret_server)
 {
-    struct {
-        struct lg__server server;
-        char end;
-    } file;
-    const bool whole = lg__spool_read(spool, "server", (char *)&file, sizeof file) == (long)sizeof file.server;
-    *ret_server = file.server;
-    if (!whole || memcmp(ret_server->magic, LG__MAGIC_SERVER, sizeof ret_server->magic) != 0 || crc_of(ret_server) != ret_server->crc)
+    if (!lg__server_read(spool, ret_server))
         *ret_server = (struct lg__server){ .magic = LG__MAGIC_SERVER };
     const bool is_new = memcmp(ret_server->boot, boot_id(), sizeof ret_server->boot) != 0;
     set_clock(ret_server);
@@ -54,6 +43,6 @@ bool server_file_read(int spool, struct lg__server *ret_server)
 void server_file_write(int spool, struct lg__server *server)
 {
     set_clock(server);
-    server->crc = crc_of(server);
+    lg__server_seal(server);
     lg__spool_write(spool, "server", server, sizeof *server, false);
 }

@@ -51,7 +51,7 @@ bool target_request(const struct lg__delivery_config *config, const struct crede
     ret_request->headers = target_headers(letter, part);
     if (!ret_request->headers)
         return request_refuse(ret_why, "no memory");
-    switch (config->target) {
+    switch (config->options.target) {
     case LG_TARGET_HTTP: return http_request(endpoint, letter, part, ret_request, ret_why);
     case LG_TARGET_SENTRY: return sentry_request(endpoint, letter, part, ret_request, ret_why);
     case LG_TARGET_OTLP: return otlp_request(endpoint, letter, part, ret_request, ret_why);

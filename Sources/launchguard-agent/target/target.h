@@ -2,6 +2,7 @@
 #ifndef AGENT_TARGET_H
 #define AGENT_TARGET_H
 
+#include "policy/fate.h"
 #include "store/delivery_config.h"
 #include "target/request.h"
 
@@ -24,10 +25,8 @@ enum part target_part(lg_delivery_target target, uint32_t flags);
 /* Flags of a part that was delivered. */
 uint32_t target_flags(enum part part);
 
-/* What the body of a positive answer says. A portal answers as well, with a page of its own: where
- * the kind of server has a form for its answers, only that form is one. `why`: "" or what is
- * wrong. */
-enum reply { REPLY_TAKEN, REPLY_REFUSED, REPLY_FOREIGN };
+/* Reads the body of a positive answer. A portal answers as well, with a page of its own: where the
+ * kind of server has a form for its answers, only that form is one. `why`: what is wrong. */
 enum reply target_reply(lg_delivery_target target, const char *body, size_t bytes, char why[LG__REPORT_ERROR_BYTES]);
 
 /* Headers that every target has: Idempotency-Key, X-Request-Id (both: uuid of the report, with

@@ -67,17 +67,17 @@ static void test_rows(void **state)
     static const struct {
         int status;
         enum fate brief, full;
-        enum lg__server_wait wait;
+        lg_delivery_pause wait;
     } rows[] = {
-        { 200, FATE_TAKEN, FATE_TAKEN, LG__WAIT_NONE }, { 204, FATE_TAKEN, FATE_TAKEN, LG__WAIT_NONE },
-        { 0, FATE_AGAIN, FATE_AGAIN, LG__WAIT_AWAY },   { 302, FATE_AGAIN, FATE_AGAIN, LG__WAIT_AWAY },
-        { 511, FATE_AGAIN, FATE_AGAIN, LG__WAIT_AWAY }, { 408, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY },
-        { 425, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY }, { 429, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY },
-        { 500, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY }, { 503, FATE_AGAIN, FATE_AGAIN, LG__WAIT_BUSY },
-        { 401, FATE_HELD, FATE_HELD, LG__WAIT_NONE },   { 403, FATE_HELD, FATE_HELD, LG__WAIT_NONE },
-        { 404, FATE_HELD, FATE_HELD, LG__WAIT_NONE },   { 451, FATE_HELD, FATE_HELD, LG__WAIT_NONE },
-        { 400, FATE_HELD, FATE_HELD, LG__WAIT_NONE },   { 422, FATE_HELD, FATE_HELD, LG__WAIT_NONE },
-        { 413, FATE_HELD, FATE_SMALL, LG__WAIT_NONE },
+        { 200, FATE_TAKEN, FATE_TAKEN, LG_PAUSE_NONE }, { 204, FATE_TAKEN, FATE_TAKEN, LG_PAUSE_NONE },
+        { 0, FATE_AGAIN, FATE_AGAIN, LG_PAUSE_AWAY },   { 302, FATE_AGAIN, FATE_AGAIN, LG_PAUSE_AWAY },
+        { 511, FATE_AGAIN, FATE_AGAIN, LG_PAUSE_AWAY }, { 408, FATE_AGAIN, FATE_AGAIN, LG_PAUSE_BUSY },
+        { 425, FATE_AGAIN, FATE_AGAIN, LG_PAUSE_BUSY }, { 429, FATE_AGAIN, FATE_AGAIN, LG_PAUSE_BUSY },
+        { 500, FATE_AGAIN, FATE_AGAIN, LG_PAUSE_BUSY }, { 503, FATE_AGAIN, FATE_AGAIN, LG_PAUSE_BUSY },
+        { 401, FATE_HELD, FATE_HELD, LG_PAUSE_NONE },   { 403, FATE_HELD, FATE_HELD, LG_PAUSE_NONE },
+        { 404, FATE_HELD, FATE_HELD, LG_PAUSE_NONE },   { 451, FATE_HELD, FATE_HELD, LG_PAUSE_NONE },
+        { 400, FATE_HELD, FATE_HELD, LG_PAUSE_NONE },   { 422, FATE_HELD, FATE_HELD, LG_PAUSE_NONE },
+        { 413, FATE_HELD, FATE_SMALL, LG_PAUSE_NONE },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -85,7 +85,7 @@ static void test_rows(void **state)
             struct world w = world();
             w.is_full = is_full;
             assert_int_equal(status(&w, rows[i].status), is_full ? rows[i].full : rows[i].brief);
-            assert_int_equal(w.server.wait, rows[i].wait);
+            assert_int_equal(w.server.pause, rows[i].wait);
             assert_int_equal(w.mail.header.http_status, rows[i].status);
             assert_int_equal(w.mail.header.attempts, 1);
         }
@@ -95,9 +95,9 @@ static void test_a_page_of_a_portal_is_no_answer(void **state)
 {
     struct world w = world();
     (void)state;
-    assert_int_equal(try(&w, (struct answer){ .http_status = 200, .is_foreign = true }), FATE_AGAIN);
-    assert_int_equal(w.server.wait, LG__WAIT_AWAY);
-    assert_int_equal(try(&w, (struct answer){ .http_status = 200, .is_refusal = true }), FATE_HELD);
+    assert_int_equal(try(&w, (struct answer){ .http_status = 200, .reply = REPLY_FOREIGN }), FATE_AGAIN);
+    assert_int_equal(w.server.pause, LG_PAUSE_AWAY);
+    assert_int_equal(try(&w, (struct answer){ .http_status = 200, .reply = REPLY_REFUSED }), FATE_HELD);
     assert_int_equal(w.mail.header.refusals, 1);
 }
 
@@ -296,7 +296,7 @@ static void test_a_report_that_left_stands_for_no_more(void **state)
     try(&w, (struct answer){ .none_left = true }); /* offline */
     assert_ptr_equal(choice_for_more(&w.mail, 1, like), &w.mail);
     try(&w, (struct answer){ .http_status = 0 }); /* it went, and its answer did not come */
-    assert_int_equal(w.server.wait, LG__WAIT_BUSY);
+    assert_int_equal(w.server.pause, LG_PAUSE_BUSY);
     assert_null(choice_for_more(&w.mail, 1, like));
     try(&w, (struct answer){ .none_left = true });
     assert_null(choice_for_more(&w.mail, 1, like));

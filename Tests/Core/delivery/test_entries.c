@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "store/server.h"
 
 static void make_spool(void)
 {
@@ -71,10 +72,11 @@ static void test_entries(void **state)
     assert_int_equal(entries[2].made_ns, 7);
 }
 
-static void put_server(enum lg__server_wait wait, uint64_t until_ns)
+static void put_server(lg_delivery_pause pause, uint64_t until_ns)
 {
-    struct lg__server server = { .wait = wait, .next = { until_ns, until_ns } };
+    struct lg__server server = { .pause = pause, .next = { until_ns, until_ns } };
     memcpy(server.magic, LG__MAGIC_SERVER, 8);
+    lg__server_seal(&server);
     int file = open(state_path("spool/server"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_int_equal(write(file, &server, sizeof server), sizeof server);
     close(file);
@@ -83,38 +85,40 @@ static void put_server(enum lg__server_wait wait, uint64_t until_ns)
 /* Each pending report says why it waits. */
 static void test_pauses(void **state)
 {
-    static const struct {
-        enum lg__server_wait wait;
-        lg_delivery_pause pause;
-    } rows[] = { { LG__WAIT_AWAY, LG_PAUSE_AWAY }, { LG__WAIT_BUSY, LG_PAUSE_BUSY }, { LG__WAIT_ASKED, LG_PAUSE_ASKED },
-                 { LG__WAIT_SPENT, LG_PAUSE_SPENT } };
+    static const lg_delivery_pause of_server[] = { LG_PAUSE_AWAY, LG_PAUSE_BUSY, LG_PAUSE_ASKED, LG_PAUSE_SPENT };
     const uint64_t later = lg__os_clock_ns(CLOCK_REALTIME) + UINT64_C(3600000000000);
     lg_delivery_info entries[8];
     uint32_t count = 0;
     (void)state;
     make_spool();
-    put_header("new", (struct lg__report_header){ .ordinal = 1, .uuid = { 1 }, .fingerprint = { 1 } });
-    put_header("new", (struct lg__report_header){ .ordinal = 2, .uuid = { 2 }, .fingerprint = { 2 }, .next = { later, later } });
-    put_header("new", (struct lg__report_header){ .ordinal = 3, .uuid = { 3 }, .fingerprint = { 3 }, .next = { later, later }, .attempts = 1, .flags = LG__REPORT_LEFT });
-    put_header("new", (struct lg__report_header){ .ordinal = 4, .uuid = { 4 }, .fingerprint = { 3 } });
-    put_header("held", (struct lg__report_header){ .ordinal = 5, .uuid = { 5 }, .fingerprint = { 5 }, .next = { later, later }, .attempts = 1 });
-    put_header("dead", (struct lg__report_header){ .ordinal = 6, .uuid = { 6 }, .fingerprint = { 1 }, .flags = LG__REPORT_LEFT, .settled_ns = 9 });
-    put_header("sent", (struct lg__report_header){ .ordinal = 7, .uuid = { 7 }, .fingerprint = { 1 }, .flags = LG__REPORT_LEFT, .settled_ns = 8, .told_ns = 9 });
+    put_header("new", (struct lg__report_header){ .ordinal = 1, .uuid = { 1 }, .run_uuid = { 1 }, .fingerprint = { 1 } });
+    put_header("new", (struct lg__report_header){ .ordinal = 2, .uuid = { 2 }, .run_uuid = { 2 }, .fingerprint = { 2 }, .next = { later, later } });
+    put_header("new", (struct lg__report_header){ .ordinal = 3, .uuid = { 3 }, .run_uuid = { 3 }, .fingerprint = { 3 }, .next = { later, later }, .attempts = 1, .flags = LG__REPORT_LEFT });
+    put_header("new", (struct lg__report_header){ .ordinal = 4, .uuid = { 4 }, .run_uuid = { 4 }, .fingerprint = { 3 } });
+    put_header("held", (struct lg__report_header){ .ordinal = 5, .uuid = { 5 }, .run_uuid = { 5 }, .fingerprint = { 5 }, .next = { later, later }, .attempts = 1 });
+    put_header("dead", (struct lg__report_header){ .ordinal = 6, .uuid = { 6 }, .run_uuid = { 6 }, .fingerprint = { 1 }, .flags = LG__REPORT_LEFT, .settled_ns = 9 });
+    put_header("sent", (struct lg__report_header){ .ordinal = 7, .uuid = { 7 }, .run_uuid = { 7 }, .fingerprint = { 1 }, .flags = LG__REPORT_LEFT, .settled_ns = 8, .told_ns = 9 });
+    /* the program has asked for it: it waits for no end */
+    put_header("new", (struct lg__report_header){ .ordinal = 8, .uuid = { 8 }, .run_uuid = { 3 }, .fingerprint = { 3 } });
     assert_int_equal(lg_delivery_entries(state_path(""), entries, 8, &count), LG_OK);
-    assert_int_equal(count, 7);
-    const lg_delivery_pause pauses[] = { LG_PAUSE_NONE, LG_PAUSE_PACED, LG_PAUSE_BUSY, LG_PAUSE_BEHIND, LG_PAUSE_NONE, LG_PAUSE_NONE, LG_PAUSE_NONE };
+    assert_int_equal(count, 8);
+    const lg_delivery_pause pauses[] = { LG_PAUSE_NONE, LG_PAUSE_PACED, LG_PAUSE_BUSY, LG_PAUSE_BEHIND, LG_PAUSE_NONE, LG_PAUSE_NONE, LG_PAUSE_NONE,
+                                         LG_PAUSE_NONE };
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(entries[i].pause, pauses[i]);
     assert_true(entries[4].state == LG_DELIVERY_HELD && entries[4].next_ns == later);
     assert_true(entries[5].state == LG_DELIVERY_DEAD && entries[5].settled_ns == 9);
     assert_true(entries[6].state == LG_DELIVERY_TOLD && entries[6].settled_ns == 8 && entries[6].told_ns == 9);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        put_server(rows[i].wait, later + 1);
+    for (size_t i = 0; i < sizeof of_server / sizeof of_server[0]; i++) {
+        put_server(of_server[i], later + 1);
         assert_int_equal(lg_delivery_entries(state_path(""), entries, 8, &count), LG_OK);
         for (uint32_t k = 0; k < 3; k++)
-            assert_true(entries[k].pause == rows[i].pause && entries[k].next_ns == later + 1);
+            assert_true(entries[k].pause == of_server[i] && entries[k].next_ns == later + 1);
         assert_int_equal(entries[3].pause, LG_PAUSE_BEHIND);
     }
+    put_server((lg_delivery_pause)99, later + 1); /* damaged: it says nothing */
+    assert_int_equal(lg_delivery_entries(state_path(""), entries, 8, &count), LG_OK);
+    assert_int_equal(entries[0].pause, LG_PAUSE_NONE);
 }
 
 static void test_less_room(void **state)

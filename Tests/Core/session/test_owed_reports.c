@@ -84,8 +84,9 @@ static int spool(void)
 static void configure(void)
 {
     char text[LG__CONFIG_MAX];
-    struct lg__delivery_config config = { .target = LG_TARGET_HTTP, .endpoint = "https://reports.example/", .ends = LG_DELIVERY_ENDS,
-                                          .keep_reports = 64, .keep_bytes = 1 << 20 };
+    struct lg__delivery_config config = { .endpoint = "https://reports.example/",
+                                          .options = { .target = LG_TARGET_HTTP, .ends = LG_DELIVERY_ENDS, .keep_reports = 64, .keep_bytes = 1 << 20,
+                                                       .daily_bytes = 1 << 20 } };
     size_t size = lg__delivery_config_format(&config, text, sizeof text);
     assert_true(size > 0);
     int folder = spool();

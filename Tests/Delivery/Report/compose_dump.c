@@ -26,7 +26,7 @@ static void parse_hex(const char *text, uint8_t bytes[16])
 static int write_requests(const char *kind, const char *endpoint, const struct facts *facts, char *brief, size_t brief_bytes, char *full,
                           size_t full_bytes)
 {
-    struct lg__delivery_config config = { .target = strcmp(kind, "sentry") == 0 ? LG_TARGET_SENTRY : strcmp(kind, "otlp") == 0 ? LG_TARGET_OTLP : LG_TARGET_HTTP };
+    struct lg__delivery_config config = { .options.target = strcmp(kind, "sentry") == 0 ? LG_TARGET_SENTRY : strcmp(kind, "otlp") == 0 ? LG_TARGET_OTLP : LG_TARGET_HTTP };
     struct credentials credentials = { .headers = curl_slist_append(NULL, "Authorization: Bearer planted-credential") };
     struct letter letter = { .brief = brief, .full = full, .via = "agent" };
     int result = 0;
@@ -39,7 +39,7 @@ static int write_requests(const char *kind, const char *endpoint, const struct f
     letter.header.full_bytes = (uint32_t)full_bytes;
     parse_hex(facts->uuid, letter.header.uuid);
     parse_hex(facts->fingerprint, letter.header.fingerprint);
-    const enum part parts[] = { target_part(config.target, 0), target_part(config.target, target_is_whole(config.target) ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT) };
+    const enum part parts[] = { target_part(config.options.target, 0), target_part(config.options.target, target_is_whole(config.options.target) ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT) };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const enum part part = parts[i];
         struct request request;

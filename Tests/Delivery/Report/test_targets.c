@@ -39,7 +39,7 @@ static char why[LG__REPORT_ERROR_BYTES];
 
 static bool ask(lg_delivery_target target, const char *endpoint, const char *text, enum part part, struct request *request)
 {
-    struct lg__delivery_config config = { .target = target };
+    struct lg__delivery_config config = { .options.target = target };
     struct credentials credentials = { .headers = NULL };
     struct letter letter = letter_of(text);
     snprintf(config.endpoint, sizeof config.endpoint, "%s", endpoint);
