@@ -758,7 +758,7 @@ static enum outcome start_once(struct world *w)
             end_in_callback(w, AT_LAUNCH, w->life->bugs[w->killer].end, "crash-in-decide");
             return DIED;
         }
-        lg__decide_course(w->context, LG_DECISION_BY_RULE, &w->device.now);
+        lg__decide_course(w->context, LG_DECISION_BY_RULE, &(struct lg__hinted){ 0 }, &w->device.now);
     }
     look_at_begin(w);
     if (!was_safe && w->context->mode == LG_LAUNCH_MODE_SAFE) {

@@ -26,6 +26,7 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
     ret_policy->skippable = options->leave_out_suspects && lg__tasks_suspect(launch, context, key);
     ret_policy->asks = options->on_decide;
     ret_policy->decision = launch->early ? protection(launch) : LG_DECISION_BY_RULE;
+    ret_policy->hint = lg__hinted_find(launch, context);
     ret_policy->rung_count = launch->rung_count + 1;
     strcpy(ret_policy->rungs[0].name, "leave out the suspect task");
     ret_policy->rungs[0].attempts = 1;
@@ -59,7 +60,7 @@ static bool make_last_report(struct lg__life *life, const struct lg__ledger_cont
 }
 
 /* Ask on_decide, if there is one. `rule`: the context as the rule would have it. */
-static void ask_program(struct lg__life *life, const struct lg__ledger_context *rule)
+static void ask_program(struct lg__life *life, const struct lg__hinted *hint, const struct lg__ledger_context *rule)
 {
     lg_launch *launch = life->launch;
     lg_launch_info info;
@@ -73,7 +74,7 @@ static void ask_program(struct lg__life *life, const struct lg__ledger_context *
         if (decision == LG_DECISION_BY_RULE && launch->early)
             decision = protection(launch);
         if (context->phase == LG_PHASE_LAUNCHING && context->flags & LG__CONTEXT_ASKING)
-            lg__decide_course(context, decision, &now);
+            lg__decide_course(context, decision, hint, &now);
         life->by_hand = decision == LG_DECISION_HOLD;
         life->decided = true;
     }
@@ -121,7 +122,7 @@ static void decide_begin(struct lg__life *life)
         life->decided = !asks; /* an early lg_launch_protect() has been seen */
     }
     if (asks)
-        ask_program(life, &rule);
+        ask_program(life, &policy.hint, &rule);
     settle(life);
     lg__launch_look(launch, &decided);
     log_decision(launch, &decided, &rule);

@@ -7,6 +7,9 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
+/* A launch that a hint holds looks this often whether it still does. */
+#define HINT_LOOK_NS UINT64_C(1000000000)
+
 struct batch {
     struct lg__reports runs;
     lg_report reports[LG__TIMELINE];
@@ -180,6 +183,10 @@ static void follow_wish(struct lg__life *life)
         case NO_WISH:
             if (life->hold_left_ns > 0)
                 continue;
+            if (lg__hinted_holds(launch, context)) {
+                life->hold_left_ns = HINT_LOOK_NS;
+                continue;
+            }
             lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: held for too long; it goes on in safe mode", launch->name);
             lg__decide_expired(context);
             break;

@@ -102,6 +102,7 @@ struct lg_launch {
     uint32_t task_count;
     char omitted[LG_TASKS_MAX][LG__NAME_BYTES]; /* keys that the program leaves out */
     uint32_t omitted_count;
+    char hinted[LG__NAME_BYTES]; /* key that a hint of the vendor leaves out; "": none */
 
     _Atomic uint32_t status;
     _Atomic uint32_t streak;
@@ -162,6 +163,14 @@ void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context);
 /* Take this much from the time until the hold's deadline. Under the launch's lock. */
 void lg__launch_spend_hold(struct lg__life *life, uint64_t ns);
 
+/* ---- hinted.c: under both locks ---- */
+
+/* The hint in force for this launch, in the terms of the machine; the task that it leaves out is
+ * noted. */
+struct lg__hinted lg__hinted_find(lg_launch *launch, const struct lg__ledger_context *context);
+/* The launch is held until another version, and the hint is still in force. */
+bool lg__hinted_holds(lg_launch *launch, const struct lg__ledger_context *context);
+
 /* ---- life.c ---- */
 
 /* Begin a life of a launch that has none. Under the launch's lock. NULL: no memory; never for the
@@ -220,7 +229,7 @@ void lg__hold_launch(struct lg__life *life);
 bool lg__tasks_good_key(const char *key);
 /* The task of that key; NULL: there is none. */
 struct lg__task *lg__tasks_find(lg_launch *launch, const char *key);
-/* The program leaves the task of that key out. */
+/* The program leaves the task of that key out, or a hint does. */
 bool lg__tasks_omits(const lg_launch *launch, const char *key);
 /* Enough crashes happened in the task for it to be left out. */
 bool lg__tasks_is_suspect(const struct lg__ledger_context *context, const struct lg__task *task);

@@ -4,6 +4,7 @@
 #include "os/fault_point.h"
 #include "read/context.h"
 #include "read/internal.h"
+#include "store/hint.h"
 #include "store/ledger_payload.h"
 #include "store/run.h"
 
@@ -72,6 +73,7 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
 {
     struct lg__slot slot;
     struct lg__hot hot;
+    struct lg__hint hint;
     uint32_t valid;
     if (!reader || !ret_info)
         return LG_ERR_ARGUMENT;
@@ -92,6 +94,8 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
         ret_info->starts_left = atomic_load(&hot.faults.left);
         ret_info->start_fault_wall_ns = atomic_load(&hot.faults.wall_ns);
     }
+    if (lg__reader_bytes(reader, LG__HINT_AT, &hint, sizeof hint) && lg__hint_is_whole(&hint))
+        ret_info->hint = hint.said;
     return LG_OK;
 }
 
