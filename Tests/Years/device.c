@@ -247,7 +247,7 @@ lg_launch_mode device_launch_neighbour(struct device *device)
     for (unsigned rounds = 0; rounds < 8 && (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED); rounds++) {
         mode = LG_LAUNCH_MODE_SAFE;
         if (context->phase == LG_PHASE_HELD)
-            lg__decide_expired(context);
+            lg__decide_expired(context, &device->now);
         else
             lg__decide_try_safe(context);
     }

@@ -574,7 +574,7 @@ static bool answer(struct world *w, bool *consented)
         see(w, w->context->skips < LG__SKIPS_MAX ? H5_not_now : H6_not_now_again);
         word(w, "skip");
         w->put_off++;
-        lg__decide_skip(w->context);
+        lg__decide_skip(w->context, &w->device.now);
         return true;
     case SAYS_REPAIRED:
         see(w, H10_says_repaired);
@@ -587,7 +587,7 @@ static bool answer(struct world *w, bool *consented)
     case IS_AWAY:
         see(w, halted ? H8_deadline : H7_deadline);
         word(w, "timeout");
-        lg__decide_expired(w->context);
+        lg__decide_expired(w->context, &w->device.now);
         return true;
     case KILLS: end_run(w, at, LG_END_KILLED, NULL, UINT32_MAX); return false;
     case CLOSES: end_run(w, at, LG_END_CLEAN, NULL, UINT32_MAX); return false;

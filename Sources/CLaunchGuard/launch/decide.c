@@ -205,18 +205,6 @@ static bool follow_hint(struct lg__ledger_context *context, const struct lg__hin
     return true;
 }
 
-/* V5: a hold that nothing but a hint needs is over. */
-static bool leave_hint(struct lg__ledger_context *context)
-{
-    if (!lg__terms_held_by_hint(context))
-        return false;
-    if (context->flags & LG__CONTEXT_HINT_REPAIR)
-        lg__ladder_foot(context);
-    lg__terms_set_flag(context, HINT_HOLDS, false);
-    go_on(context);
-    return true;
-}
-
 /* V2 to V4, then B6 to B11 */
 static void follow_rule(struct lg__ledger_context *context, const struct lg__hinted *hint, const struct lg__moment *now)
 {
@@ -239,6 +227,19 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__hin
             lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
         need_repair(context, now, false);
     }
+}
+
+/* V5: a hold that nothing but a hint needs is over. */
+static bool leave_hint(struct lg__ledger_context *context, const struct lg__moment *now)
+{
+    static const struct lg__hinted none;
+    if (!lg__terms_held_by_hint(context))
+        return false;
+    if (context->flags & LG__CONTEXT_HINT_REPAIR)
+        lg__ladder_foot(context);
+    lg__terms_set_flag(context, HINT_HOLDS, false);
+    follow_rule(context, &none, now);
+    return true;
 }
 
 /* B5 */
@@ -339,7 +340,7 @@ void lg__decide_gave_up(struct lg__ledger_context *context)
 void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     if (context->flags & LG__CONTEXT_HINT_HOLD) {
-        leave_hint(context);
+        leave_hint(context, now);
         return;
     }
     if (context->rung >= context->rung_count) {
@@ -356,7 +357,7 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
 {
     if (!repaired) {
         context->events |= LG_EVENT_REPAIR_FAILED;
-        if (!leave_hint(context))
+        if (!leave_hint(context, now))
             choose_rung(context, now, false);
         return;
     }
@@ -378,16 +379,16 @@ void lg__decide_overrun(struct lg__ledger_context *context)
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_REFUSED;
-    if (leave_hint(context))
+    if (leave_hint(context, now))
         return;
     lg__ladder_leave(context, LG__RUNG_REFUSED);
     choose_rung(context, now, false);
 }
 
-void lg__decide_skip(struct lg__ledger_context *context)
+void lg__decide_skip(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_SKIPPED;
-    if (leave_hint(context))
+    if (leave_hint(context, now))
         return;
     if (context->skips >= LG__SKIPS_MAX) {
         go_safe(context);
@@ -413,12 +414,12 @@ void lg__decide_repaired(struct lg__ledger_context *context, const struct lg__mo
     context->rung = context->rung_count;
 }
 
-void lg__decide_expired(struct lg__ledger_context *context)
+void lg__decide_expired(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_EXPIRED;
     if (context->phase == LG_PHASE_HALTED)
         lg__decide_try_safe(context);
-    else if (!leave_hint(context))
+    else if (!leave_hint(context, now))
         go_safe(context);
 }
 
@@ -458,8 +459,10 @@ static void finish_safe(struct lg__ledger_context *context)
     forget_streak(context);
     if (!context->unsteady) /* else that is seen when it lives on */
         context->safe_crashes = 0;
+    if (context->flags & LG__CONTEXT_HINT_SAFE)
+        return;
     context->good_runs = lg__terms_one_more(context->good_runs);
-    if (context->good_runs < context->retry_runs || context->flags & LG__CONTEXT_HINT_SAFE)
+    if (context->good_runs < context->retry_runs)
         return;
     begin_trial(context);
 }

@@ -85,9 +85,9 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
 /* H3a: the attempt has not ended in its grace, and may run on. */
 void lg__decide_overrun(struct lg__ledger_context *context);
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now);
-void lg__decide_skip(struct lg__ledger_context *context);
+void lg__decide_skip(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_repaired(struct lg__ledger_context *context, const struct lg__moment *now);
-void lg__decide_expired(struct lg__ledger_context *context);
+void lg__decide_expired(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_try_safe(struct lg__ledger_context *context);
 /* `empty`: held even where no rung is left. */
 void lg__decide_protect(struct lg__ledger_context *context, const struct lg__moment *now, bool empty);

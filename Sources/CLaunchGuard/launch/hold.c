@@ -173,7 +173,7 @@ static void follow_wish(struct lg__life *life)
             seen = *context;
             break;
         case WISH_REFUSE: lg__decide_refuse(context, &now); break;
-        case WISH_SKIP: lg__decide_skip(context); break;
+        case WISH_SKIP: lg__decide_skip(context, &now); break;
         case WISH_REPAIRED:
             lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: the program has repaired itself", launch->name);
             mark_repaired(launch);
@@ -188,7 +188,7 @@ static void follow_wish(struct lg__life *life)
                 continue;
             }
             lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: held for too long; it goes on in safe mode", launch->name);
-            lg__decide_expired(context);
+            lg__decide_expired(context, &now);
             break;
         }
     }

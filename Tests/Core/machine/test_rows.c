@@ -90,14 +90,14 @@ static void test_answers_are_noted(void **state)
     (void)state;
     const struct lg__ledger_context held = crashed_twice();
     struct lg__ledger_context context = held;
-    lg__decide_skip(&context);
+    lg__decide_skip(&context, &now);
     assert_true(context.events & LG_EVENT_SKIPPED);
     context = held;
     lg__decide_refuse(&context, &now);
     assert_true(context.events & LG_EVENT_REFUSED);
     assert_int_equal(context.rung, 2);
     context = held;
-    lg__decide_expired(&context);
+    lg__decide_expired(&context, &now);
     assert_true(context.events & LG_EVENT_EXPIRED && context.events & LG_EVENT_SAFE);
     context = held;
     lg__decide_attempt(&context, &now);
@@ -123,7 +123,7 @@ static void test_protected(void **state)
     begin(&context);
     lg__decide_protect(&context, &now, false);
     assert_int_equal(context.events, LG_EVENT_PROTECTED | LG_EVENT_HELD);
-    lg__decide_expired(&context);
+    lg__decide_expired(&context, &now);
     const uint32_t events = context.events;
     context.events = 0;
     lg__decide_protect(&context, &now, false);
@@ -181,7 +181,7 @@ static void test_decisions(void **state)
         assert_int_equal(context.finish, LG_FINISH_BOTH);
         assert_int_equal(rule.phase, LG_PHASE_HELD);
         assert_int_equal(rule.events, LG_EVENT_HELD);
-        lg__decide_course(&context, ways[i].decision, &now);
+        lg__decide_course(&context, ways[i].decision, &(struct lg__hinted){ LG_HINT_WITHDRAWN, 0, 0 }, &now);
         assert_int_equal(context.phase, ways[i].phase);
         assert_int_equal(context.events, ways[i].events);
         assert_int_equal(context.streak, 2);
@@ -335,7 +335,7 @@ static void test_safe_mode_without_a_limit(void **state)
     (void)state;
     policy.safe_crash_limit = 0;
     struct lg__ledger_context context = crashed_twice();
-    lg__decide_expired(&context);
+    lg__decide_expired(&context, &now);
     for (unsigned i = 0; i < LG__SAFE_CRASHES_ENOUGH; i++) {
         assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);
         crash(&context, NULL);
