@@ -3,8 +3,8 @@
  *   delivery-victim --state DIRECTORY [OPTION=VALUE …] STEP …
  *
  * Options are those of lg_delivery_options, by name; `window`, the length of the launch in
- * milliseconds; `runs_bytes`, which is lg_options.keep_bytes; `version`; `decision`, which on_decide
- * answers; `hold`, `hold_ms` and `shadow`. Steps run one after the other;
+ * milliseconds; `runs_bytes`, which is lg_options.keep_bytes; `version`; `decision`, the answer of
+ * on_decide; `hold`, `hold_ms` and `shadow`. Steps run one after the other;
  * without a step that ends it the program exits with 0. Each call prints its result as a line of
  * standard output, "step: status". */
 #undef NDEBUG

@@ -170,6 +170,13 @@ static bool is_needed(const struct lg__ledger_context *context)
     return context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || lg__terms_unknown_is_enough(context);
 }
 
+/* B10 */
+static void note_unexplained(struct lg__ledger_context *context)
+{
+    if (lg__terms_unknown_is_enough(context) && context->streak < context->repair_after)
+        lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
+}
+
 /* V3 */
 static void stay_safe(struct lg__ledger_context *context)
 {
@@ -177,13 +184,33 @@ static void stay_safe(struct lg__ledger_context *context)
     context->events |= LG_EVENT_HINT_SAFE_MODE;
 }
 
+/* V2 */
+static bool repair_by_hint(struct lg__ledger_context *context, const struct lg__hinted *hint, const struct lg__moment *now)
+{
+    const bool safe = context->mode == LG_LAUNCH_MODE_SAFE, needed = safe || is_needed(context);
+    if (!safe && context->mode != LG_LAUNCH_MODE_NORMAL)
+        return false; /* the launch under way is to show whether the last repair helped */
+    note_unexplained(context);
+    if (!lg__ladder_offer(context, hint->rung, now))
+        return false;
+    context->mode = LG_LAUNCH_MODE_NORMAL;
+    lg__terms_set_flag(context, needed ? LG__CONTEXT_DUE : LG__CONTEXT_HINT_REPAIR, true);
+    context->events |= LG_EVENT_HINT_REPAIR;
+    context->hint_serial = hint->serial;
+    hold(context);
+    return true;
+}
+
 /* V2, V3 and V4. true: the launch is held. */
 static bool follow_hint(struct lg__ledger_context *context, const struct lg__hinted *hint, const struct lg__moment *now)
 {
     const bool is_new = hint->serial > context->hint_serial, safe = context->mode == LG_LAUNCH_MODE_SAFE;
     if (hint->kind == LG_HINT_SAFE_MODE && is_new) {
-        if (!safe)
+        if (!safe) {
+            if (context->streak == 0) /* no end that counts is the reason */
+                lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
             go_safe(context);
+        }
         stay_safe(context);
         context->hint_serial = hint->serial;
     }
@@ -192,17 +219,10 @@ static bool follow_hint(struct lg__ledger_context *context, const struct lg__hin
     if (hint->kind == LG_HINT_HOLD_BELOW) {
         lg__terms_set_flag(context, LG__CONTEXT_HINT_HOLD, true);
         context->events |= LG_EVENT_HINT_HOLD_BELOW;
-    } else if (hint->kind == LG_HINT_REPAIR && is_new && (safe || context->mode == LG_LAUNCH_MODE_NORMAL) && lg__ladder_offer(context, hint->rung, now)) {
-        const bool needed = safe || is_needed(context);
-        context->mode = LG_LAUNCH_MODE_NORMAL;
-        lg__terms_set_flag(context, needed ? LG__CONTEXT_DUE : LG__CONTEXT_HINT_REPAIR, true);
-        context->events |= LG_EVENT_HINT_REPAIR;
-        context->hint_serial = hint->serial;
-    } else {
-        return false;
+        hold(context);
+        return true;
     }
-    hold(context);
-    return true;
+    return hint->kind == LG_HINT_REPAIR && is_new && repair_by_hint(context, hint, now);
 }
 
 /* V2 to V4, then B6 to B11 */
@@ -210,7 +230,8 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__hin
 {
     if (follow_hint(context, hint, now))
         return;
-    const bool spared = hint->kind == LG_HINT_LEAVE_OUT; /* V1 */
+    /* V1; ends after a launch were in no task */
+    const bool spared = hint->kind == LG_HINT_LEAVE_OUT && !context->unsteady;
     bool safe = context->mode == LG_LAUNCH_MODE_SAFE, trial = context->mode == LG_LAUNCH_MODE_TRIAL;
     bool needed = !spared && is_needed(context);
     uint32_t limit = context->safe_crash_limit ? context->safe_crash_limit : LG__SAFE_CRASHES_ENOUGH;
@@ -223,8 +244,7 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__hin
         context->phase = LG_PHASE_HALTED;
         context->events |= LG_EVENT_HALTED;
     } else if (offers || (!safe && !trial && needed)) {
-        if (lg__terms_unknown_is_enough(context) && context->streak < context->repair_after)
-            lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
+        note_unexplained(context);
         need_repair(context, now, false);
     }
 }
@@ -262,7 +282,7 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     lg__terms_set_flag(context, LG__CONTEXT_HINT_SAFE, false);
     if (context->mode == LG_LAUNCH_MODE_SAFE && stays)
         stay_safe(context);
-    else if (context->mode == LG_LAUNCH_MODE_SAFE && stayed)
+    else if (context->mode == LG_LAUNCH_MODE_SAFE && stayed) /* V3 */
         begin_trial(context);
     if (context->retry_runs == 0)
         context->retry_runs = context->safe_retry_runs;
@@ -405,6 +425,8 @@ void lg__decide_skip(struct lg__ledger_context *context, const struct lg__moment
 
 void lg__decide_repaired(struct lg__ledger_context *context, const struct lg__moment *now)
 {
+    if (leave_hint(context, now))
+        return;
     if (context->skips >= LG__SKIPS_MAX) {
         go_safe(context);
         return;

@@ -23,10 +23,11 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
     const lg_launch_options *options = &launch->options;
     char key[LG__NAME_BYTES];
     lg__setup_policy(options, ret_policy);
+    /* first: the built-in rung passes its task over */
+    ret_policy->hint = lg__hinted_find(launch, context);
     ret_policy->skippable = options->leave_out_suspects && lg__tasks_suspect(launch, context, key);
     ret_policy->asks = options->on_decide;
     ret_policy->decision = launch->early ? protection(launch) : LG_DECISION_BY_RULE;
-    ret_policy->hint = lg__hinted_find(launch, context);
     ret_policy->rung_count = launch->rung_count + 1;
     strcpy(ret_policy->rungs[0].name, "leave out the suspect task");
     ret_policy->rungs[0].attempts = 1;

@@ -505,8 +505,10 @@ static bool is_needed(const struct model *m)
 static bool repairs_by_hint(struct model *m, const struct model_hint *hint, struct model_time now)
 {
     struct model_rung *rung = &m->rungs[hint->rung], before = *rung;
-    if (m->hint_serial >= hint->serial || (m->mode != NORMAL && m->mode != SAFE) || m->held_deaths >= HELD_DEATHS_MAX)
+    if (m->hint_serial >= hint->serial || m->held_deaths >= HELD_DEATHS_MAX || (m->mode != NORMAL && m->mode != SAFE))
         return false;
+    if (unknown_is_enough(m) && m->streak < m->policy.repair_after)
+        m->unexplained = true;
     rung->tried = rung->failed = rung->refused = false;
     if (!may_be_tried(m, hint->rung, now)) {
         *rung = before;
@@ -532,8 +534,10 @@ static bool by_hint(struct model *m, const struct model_hint *hint, struct model
     case HINT_REPAIRS: return repairs_by_hint(m, hint, now);
     case HINT_SAFE: /* V3 */
         if (hint->serial > m->hint_serial) {
-            if (m->mode != SAFE)
+            if (m->mode != SAFE) {
+                m->unexplained = m->unexplained || m->streak == 0;
                 go_safe(m);
+            }
             m->hint_safe = true;
             m->hint_serial = hint->serial;
         }
@@ -552,7 +556,7 @@ static void by_rule(struct model *m, const struct model_hint *hint, struct model
 {
     if (by_hint(m, hint, now))
         return;
-    if (hint->kind == HINT_LEAVES_OUT) { /* V1 */
+    if (hint->kind == HINT_LEAVES_OUT && m->unsteady == 0) { /* V1 */
         m->phase = LAUNCHING;
         return;
     }
@@ -753,6 +757,8 @@ void model_skip(struct model *m, struct model_time now)
 
 void model_repaired(struct model *m, struct model_time now) /* H10 */
 {
+    if (hint_is_over(m, now))
+        return;
     if (m->skips >= SKIPS_MAX) {
         go_safe(m);
         return;

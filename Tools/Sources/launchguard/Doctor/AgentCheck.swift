@@ -6,7 +6,14 @@ enum AgentCheck {
     static func findings(stateDirectory path: String?) -> [Finding] {
         if let program = AgentProgram.path(chosen: nil) {
             // One that lacks a library is there, and ends before it begins.
-            guard ChildProcess(program, ["--version"])?.wait() != true else { return [] }
+            guard ChildProcess(program, ["--version"])?.wait() != true else {
+                guard wantsHints(path), ChildProcess(script: "\"$1\" --version | grep -q 'hint_key has no effect'", [program])?.wait() == true else { return [] }
+                return [
+                    Finding(
+                        .warning, "agent.no-hints", "\(program) was built without OpenSSL: the hint_key of \(path ?? "")/spool/config has no effect",
+                        "install an agent that was built with libssl-dev")
+                ]
+            }
             return [
                 Finding(
                     .warning, "agent.broken", "\(program) cannot run: reports stay owed",
@@ -20,6 +27,11 @@ enum AgentCheck {
                 "launchguard-agent was not found" + (isWanted ? ", and the program wants its reports sent: they stay owed" : "; only a program that sends reports needs it"),
                 "install it, or name it in LAUNCHGUARD_AGENT")
         ]
+    }
+
+    private static func wantsHints(_ path: String?) -> Bool {
+        guard let path else { return false }
+        return ChildProcess("/bin/grep", ["-q", "^hint_key=.", path + "/spool/config"])?.wait() == true
     }
 }
 #endif
