@@ -2,12 +2,13 @@
 follows it. Hints are made with the commands of docs/DELIVERY.md."""
 import base64
 import json
+import re
 import shutil
 import subprocess
 import time
 import unittest
 
-from delivery import DUMP, LIMIT, DeliveryTest
+from delivery import DUMP, HERE, LIMIT, DeliveryTest
 from waiting import wait_until
 
 APP = "org.example.victim"
@@ -76,6 +77,16 @@ class Hints(DeliveryTest):
         self.run_victim()
         done = subprocess.run([DUMP, str(self.state / "ledger.lg")], stdout=subprocess.PIPE, timeout=LIMIT, check=True)
         return json.loads(done.stdout)["timeline"][-1]["events"][0]
+
+
+class Page(Hints):
+    def test_the_commands_of_the_page(self):
+        page = (HERE.parents[1] / "docs/DELIVERY.md").read_text()
+        commands = re.search(r"```sh\n(openssl genpkey.*?)```", page, re.S)[1].replace("org.example.player", APP)
+        done = subprocess.run(["bash", "-euc", commands], cwd=self.folder, check=True, timeout=LIMIT, stdout=subprocess.PIPE, text=True)
+        key, header = done.stdout.split("\n", 1)
+        self.bring(header.split(": ")[1].strip(), key=key)
+        self.assertEqual((self.hint()["kind"], self.hint()["name"]), (1, "maps"), self.log())
 
 
 class Loops(Hints):

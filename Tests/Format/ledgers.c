@@ -17,6 +17,7 @@
 #include "launchguard/repair.h"
 #include "os/os.h"
 #include "store/crc32c.h"
+#include "store/hint.h"
 #include "store/ledger.h"
 #include "store/problem.h"
 

@@ -11,7 +11,7 @@ static struct moment later(uint64_t on_ns)
     return (struct moment){ now.wall_ns, now.on_ns + on_ns };
 }
 
-static lg_hint said(uint32_t serial)
+static lg_hint a_hint(uint32_t serial)
 {
     return (lg_hint){ serial, LG_HINT_LEAVE_OUT, now.wall_ns + 1, "main", "maps" };
 }
@@ -29,22 +29,22 @@ static void test_hints(void **state)
 {
     (void)state;
     struct lg__hint stored = { .crc = 0 };
-    assert_int_equal(judge(&stored, "other", "", said(1)), HINT_OTHER_APP);
-    assert_int_equal(judge(&stored, "app", "0", said(1)), HINT_OTHER_DEVICE);
-    lg_hint over = said(1);
+    assert_int_equal(judge(&stored, "other", "", a_hint(1)), HINT_OTHER_APP);
+    assert_int_equal(judge(&stored, "app", "0", a_hint(1)), HINT_OTHER_DEVICE);
+    lg_hint over = a_hint(1);
     over.expires_ns--;
     assert_int_equal(judge(&stored, "app", "", over), HINT_EXPIRED);
-    assert_int_equal(judge(&stored, "app", "0123456789ABCDEF0123456789abcdef", said(2)), HINT_TAKEN);
+    assert_int_equal(judge(&stored, "app", "0123456789ABCDEF0123456789abcdef", a_hint(2)), HINT_TAKEN);
     assert_int_equal(stored.said.serial, 2);
     assert_int_equal(stored.expires_on_ns, now.on_ns + HINT_ON_NS);
     assert_memory_equal(stored.key, place.key, sizeof place.key);
-    assert_int_equal(judge(&stored, "app", "", said(2)), HINT_KNOWN);
-    assert_int_equal(judge(&stored, "app", "", said(1)), HINT_OLD);
+    assert_int_equal(judge(&stored, "app", "", a_hint(2)), HINT_KNOWN);
+    assert_int_equal(judge(&stored, "app", "", a_hint(1)), HINT_OLD);
     over.serial = 1; /* what is older is no news, expired or not */
     assert_int_equal(judge(&stored, "app", "", over), HINT_OLD);
-    assert_int_equal(judge(&stored, "app", "", said(UINT32_MAX)), HINT_TAKEN);
+    assert_int_equal(judge(&stored, "app", "", a_hint(UINT32_MAX)), HINT_TAKEN);
     stored.key[0]++; /* of an older key */
-    assert_int_equal(judge(&stored, "app", "", said(1)), HINT_TAKEN);
+    assert_int_equal(judge(&stored, "app", "", a_hint(1)), HINT_TAKEN);
 }
 
 static void test_the_end_of_a_hint(void **state)
@@ -53,7 +53,7 @@ static void test_the_end_of_a_hint(void **state)
     const uint8_t other[16] = { 8 };
     struct lg__hint stored = { .crc = 0 }, hint;
     assert_false(hint_withdraw(&stored, NULL, now)); /* none */
-    assert_int_equal(judge(&stored, "app", "", said(3)), HINT_TAKEN);
+    assert_int_equal(judge(&stored, "app", "", a_hint(3)), HINT_TAKEN);
     hint = stored;
     assert_false(hint_withdraw(&hint, place.key, later(HINT_ON_NS - 1)));
     assert_true(hint_withdraw(&hint, place.key, later(HINT_ON_NS)));
