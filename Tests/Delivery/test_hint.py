@@ -145,6 +145,8 @@ class Acts(Hints):
             held = self.run_victim("task:maps", "begin", "launched:100", "show", version=version, hold=CUSTODY)
             self.assertEqual((held["launched"], held["status"], held.said.get("task")), ("timeout", "needs-repair", None), version)
         self.assertTrue(self.events() & HOLD_BELOW)
+        self.assertEqual(self.run_victim("begin", "query", version=version, hold=CUSTODY)["query"], "needs-repair, normal")
+        self.assertEqual(self.run_victim("query", version=version)["query"], "needs-repair, normal")
         for version in ("2.4", "2.10", "2.4.1"):
             self.assertEqual(self.launch(version=version)[1], ["maps", "music"], version)
 

@@ -26,6 +26,7 @@
 #include <launchguard/launch.h>
 #include <launchguard/ledger.h>
 #include <launchguard/log.h>
+#include <launchguard/query.h>
 #include <launchguard/repair.h>
 #include <launchguard/task.h>
 
@@ -205,6 +206,14 @@ static void add_repair(char *name, lg_repair_callback run)
     say("add", lg_launch_add_repair(launch, &repair));
 }
 
+/* The next launch as others foresee it. */
+static void query(void)
+{
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
+    lg_launch_query(state_directory, "main", NULL, &info);
+    printf("query: %s, %s\n", lg_launch_status_name(info.status), lg_launch_mode_name(info.mode));
+}
+
 /* The launch as the program sees it now. */
 static void show(void)
 {
@@ -318,6 +327,8 @@ static void step_forward(char *step)
         say(step, lg_launch_wait(launch, (uint32_t)strtoul(value, NULL, 0)));
     else if (strcmp(step, "skip") == 0)
         say(step, lg_launch_skip(launch));
+    else if (strcmp(step, "query") == 0)
+        query();
     else if (strcmp(step, "show") == 0)
         show();
     else if (strcmp(step, "finish") == 0)

@@ -1,46 +1,34 @@
-/* The hint of the vendor as a launch sees it. It names tasks and repairs that the program
- * registered, and a version: nothing else of it is ever used. */
-#include "launch/internal.h"
-#include "os/os.h"
+#include "launch/hinted.h"
+
+#include <string.h>
+
 #include "store/hint.h"
 
-/* false: none has come, or it is not in force for this launch. */
-static bool read_hint(const lg_launch *launch, lg_hint *ret_said)
+static uint32_t rung_named(const struct lg__policy *policy, const char *name)
 {
-    struct lg__hint hint = *(const struct lg__hint *)(const void *)(launch->host->ledger.machine + 1);
-    *ret_said = hint.said;
-    return lg__hint_is_whole(&hint) && hint.said.expires_ns > lg__host_now(launch->host).wall_ns && strcmp(hint.said.context, launch->name) == 0;
+    uint32_t i = 1; /* the built-in one has no name that counts */
+    while (i < policy->rung_count && strncmp(policy->rungs[i].name, name, LG__NAME_BYTES) != 0)
+        i++;
+    return i < policy->rung_count ? i : 0;
 }
 
-static uint32_t rung_named(const lg_launch *launch, const char *name)
+bool lg__hinted_holds(const struct lg__hint *hint, const char *context, const char *version, uint64_t wall_ns)
 {
-    for (uint32_t i = 0; i < launch->rung_count; i++)
-        if (strcmp(launch->rungs[i].name, name) == 0)
-            return i + 1;
-    return 0;
+    return lg__hint_is_in_force(hint, context, wall_ns) && hint->said.kind == LG_HINT_HOLD_BELOW && strverscmp(version, hint->said.name) < 0;
 }
 
-static bool is_meant(lg_launch *launch, const struct lg__ledger_context *context, const lg_hint *said)
+struct lg__hinted lg__hinted_find(const struct lg__hint *hint, const struct lg__ledger_context *context, const char *version, const struct lg__policy *policy,
+                                  uint64_t wall_ns)
 {
-    switch (said->kind) {
-    case LG_HINT_LEAVE_OUT: return strcmp(context->last_task, said->name) == 0 && lg__tasks_find(launch, said->name);
-    case LG_HINT_REPAIR: return rung_named(launch, said->name);
-    case LG_HINT_HOLD_BELOW: return strverscmp(launch->host->ledger.payload.app_version, said->name) < 0;
-    default: return true;
-    }
-}
-
-struct lg__hinted lg__hinted_find(lg_launch *launch, const struct lg__ledger_context *context)
-{
-    lg_hint said;
-    if (launch->options.shadow || !read_hint(launch, &said))
-        return (struct lg__hinted){ .kind = LG_HINT_WITHDRAWN };
-    if (said.kind == LG_HINT_LEAVE_OUT)
-        memcpy(launch->hinted, said.name, sizeof launch->hinted);
-    return (struct lg__hinted){ is_meant(launch, context, &said) ? said.kind : LG_HINT_WITHDRAWN, said.serial, rung_named(launch, said.name) };
-}
-
-bool lg__hinted_holds(lg_launch *launch, const struct lg__ledger_context *context)
-{
-    return context->flags & LG__CONTEXT_HINT_HOLD && lg__hinted_find(launch, context).kind == LG_HINT_HOLD_BELOW;
+    const lg_hint *said = &hint->said;
+    struct lg__hinted hinted = { .serial = said->serial };
+    bool counts = !policy->shadow && lg__hint_is_in_force(hint, context->name, wall_ns);
+    if (counts && said->kind == LG_HINT_LEAVE_OUT)
+        counts = strncmp(context->last_task, said->name, LG__NAME_BYTES) == 0;
+    if (counts && said->kind == LG_HINT_REPAIR)
+        counts = (hinted.rung = rung_named(policy, said->name)) != 0;
+    if (counts && said->kind == LG_HINT_HOLD_BELOW)
+        counts = lg__hinted_holds(hint, context->name, version, wall_ns);
+    hinted.kind = counts ? said->kind : LG_HINT_WITHDRAWN;
+    return hinted;
 }

@@ -148,6 +148,12 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
     lg__launch_publish(launch);
 }
 
+static bool still_holds(const lg_launch *launch, const struct lg__moment *now)
+{
+    const struct lg__hint hint = lg__launch_hint(launch);
+    return lg__hinted_holds(&hint, launch->name, launch->host->ledger.payload.app_version, now->wall_ns);
+}
+
 /* Do as the program wishes, as the launch does by itself, or as the deadline demands. */
 static void follow_wish(struct lg__life *life)
 {
@@ -183,7 +189,7 @@ static void follow_wish(struct lg__life *life)
         case NO_WISH:
             if (life->hold_left_ns > 0)
                 continue;
-            if (lg__hinted_holds(launch, context)) {
+            if (context->flags & LG__CONTEXT_HINT_HOLD && still_holds(launch, &now)) {
                 life->hold_left_ns = HINT_LOOK_NS;
                 continue;
             }

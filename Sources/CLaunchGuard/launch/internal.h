@@ -2,6 +2,7 @@
 #ifndef LG_LAUNCH_INTERNAL_H
 #define LG_LAUNCH_INTERNAL_H
 
+#include "launch/hinted.h"
 #include "launch/launch.h"
 #include "launch/wish.h"
 #include "launchguard/task.h"
@@ -157,19 +158,14 @@ bool lg__launch_interrupted(const lg_launch *launch);
 struct lg__ledger_context *lg__launch_lock(const struct lg__life *life);
 struct lg__ledger_context *lg__launch_store(lg_launch *launch, struct lg__ledger_context *context);
 
+/* The hint of the vendor, as it is. Under both locks. */
+struct lg__hint lg__launch_hint(const lg_launch *launch);
+
 /* A copy of it. */
 void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context);
 
 /* Take this much from the time until the hold's deadline. Under the launch's lock. */
 void lg__launch_spend_hold(struct lg__life *life, uint64_t ns);
-
-/* ---- hinted.c: under both locks ---- */
-
-/* The hint in force for this launch, in the terms of the machine; the task that it leaves out is
- * noted. */
-struct lg__hinted lg__hinted_find(lg_launch *launch, const struct lg__ledger_context *context);
-/* The launch is held until another version, and the hint is still in force. */
-bool lg__hinted_holds(lg_launch *launch, const struct lg__ledger_context *context);
 
 /* ---- life.c ---- */
 

@@ -16,6 +16,11 @@ bool lg__hint_is_whole(const struct lg__hint *hint)
            memchr(said->name, 0, sizeof said->name);
 }
 
+bool lg__hint_is_in_force(const struct lg__hint *hint, const char *context, uint64_t wall_ns)
+{
+    return lg__hint_is_whole(hint) && hint->said.expires_ns > wall_ns && strcmp(hint->said.context, context) == 0;
+}
+
 static unsigned digit_of(const char *digits, char c)
 {
     const char *at = c ? strchr(digits, c) : NULL;

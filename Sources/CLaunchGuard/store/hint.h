@@ -15,5 +15,7 @@ bool lg__hint_key(const char *text, uint8_t ret_key[LG__HINT_KEY_BYTES]);
 
 /* Whether it is one, and not torn or damaged. */
 bool lg__hint_is_whole(const struct lg__hint *hint);
+/* Whether it counts for a launch of this context now. */
+bool lg__hint_is_in_force(const struct lg__hint *hint, const char *context, uint64_t wall_ns);
 
 #endif
