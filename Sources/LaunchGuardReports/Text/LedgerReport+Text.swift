@@ -42,7 +42,7 @@ extension VendorHint {
             case "hold-below": "hold below the version \(quotedName)"
             default: TextWriter.escaped(kind)
             }
-        return "hint \(serial) of the vendor for \(TextWriter.escaped(context)), until \(expires.description): \(act)"
+        return "hint \(serial) of the vendor for \(TextWriter.escaped(context)), until \(expires.secondsText): \(act)"
     }
 
     private var quotedName: String { "\"\(TextWriter.escaped(name ?? ""))\"" }

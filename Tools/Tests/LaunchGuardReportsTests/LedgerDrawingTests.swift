@@ -127,7 +127,7 @@ import Testing
         var writer = TextWriter()
         ledger.write(to: &writer, now: before)
         let text = String(decoding: writer.bytes, as: UTF8.self)
-        #expect(text.contains("hint 8 of the vendor for main, until \(after.description): hold below the version \"2.4\""))
+        #expect(text.contains("hint 8 of the vendor for main, until \(after.secondsText): hold below the version \"2.4\""))
         #expect(text.contains("a hint of the vendor: a task was left out, held for a repair"))
         #expect(text.contains("h by a hint of the vendor"))
     }
