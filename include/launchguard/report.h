@@ -170,7 +170,8 @@ LG_API lg_status lg_reader_secrets(lg_reader *reader, const lg_log_info *log, lg
 /** Whether the value of a key must not be shown: 1, also where a damaged part of the file may say
  *  so; else 0.
  *
- *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.  Durable: nothing is stored.
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
  */
 LG_API int lg_secrets_hide_key(const lg_secrets *secrets, const char *key);
 
