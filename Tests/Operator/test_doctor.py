@@ -277,6 +277,10 @@ class System(DoctorCase):
             config.write_text("launchguard-delivery 1\ntarget=http\nhint_key=%s\n" % key)
             self.assertEqual("agent.no-hints" in self.doctor(self.state, **old), bool(key))
         config.unlink()
+        mute = self.directory / "mute"
+        mute.write_text("#!/bin/sh\nexec sleep 60\n")
+        mute.chmod(0o755)
+        self.finds("agent.broken", WARNING, "mute does not answer", self.state, variables={"LAUNCHGUARD_AGENT": str(mute)})
         self.assertEqual(self.doctor(self.state), {})
 
 
