@@ -39,6 +39,7 @@ enum lg__form {
 enum lg__leaves {
     LG__LEAVES,
     LG__LEAVES_ON_WISH, /* says who the user is: with keep_home */
+    LG__LEAVES_IN_DUMP, /* only as a part of a minidump: lg_reader_minidump() */
     LG__LEAVES_NEVER,
 };
 

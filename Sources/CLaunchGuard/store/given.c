@@ -134,13 +134,23 @@ STRUCTURE(confinement_options);
 #define OF lg_report_options
 static const struct lg__given_field report_options[] = {
     SET_OF(left_out, "LG_REPORT_*", 0, 2 * LG_REPORT_SPARE_MODULES - 1),
-    FLAG(stack_bytes),
+    RANGE(stack_bytes, 0, 2),
     FLAG(for_sending),
     FLAG(keep_home),
     RANGE(breadcrumbs, 0, UINT32_MAX),
     RANGE(frames, 0, UINT32_MAX),
 };
 STRUCTURE(report_options);
+#undef OF
+
+#define OF lg_minidump_options
+static const struct lg__given_field minidump_options[] = {
+    FLAG(for_sending),
+    FLAG(keep_home),
+    RANGE(reserved, 0, 0),
+    NUMBER(most_bytes, UINT32_MAX, 4096, UINT32_MAX),
+};
+STRUCTURE(minidump_options);
 #undef OF
 
 /* ---- taking one ---- */
