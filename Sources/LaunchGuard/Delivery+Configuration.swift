@@ -47,6 +47,9 @@ extension Delivery {
         case sentry(dsn: String?)
         /// OTLP log records in JSON, for example for "https://collector:4318/v1/logs".
         case otlp(String?)
+        /// A minidump in a form, as servers of Breakpad and Crashpad take it. The bytes of the
+        /// stacks leave with it.
+        case minidump(String?)
     }
 
     /// Whether reports may leave the machine. C: `lg_consent`.

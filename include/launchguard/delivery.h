@@ -27,8 +27,12 @@
 typedef enum lg_delivery_target {
     LG_TARGET_HTTP = 1,   /**< each report is the JSON body of a POST to the endpoint */
     LG_TARGET_SENTRY = 2, /**< Sentry envelopes; the endpoint is the DSN */
-    LG_TARGET_OTLP = 3    /**< OTLP/HTTP log records in JSON, POSTed to the endpoint, for example
+    LG_TARGET_OTLP = 3,   /**< OTLP/HTTP log records in JSON, POSTed to the endpoint, for example
                                "https://collector:4318/v1/logs" */
+    /** a minidump in a form, as servers of Breakpad and Crashpad take it, POSTed to the endpoint,
+     *  for example "https://sentry.example.org/api/42/minidump/?sentry_key=KEY". The bytes of the
+     *  stacks leave with it: see docs/DELIVERY.md. */
+    LG_TARGET_MINIDUMP = 4
 } lg_delivery_target;
 
 /** Whether reports may leave the machine. */

@@ -61,7 +61,7 @@ typedef struct lg_report_options {
 typedef struct lg_minidump_options {
     uint32_t size;            /**< sizeof(lg_minidump_options); LG_MINIDUMP_OPTIONS_INIT sets it */
     /** 1: also of a run without stacks, and of an unknown processor; home directories become "~" in
-     *  paths and texts, and their names are blanked in memory */
+     *  paths and texts, and in memory their names, the arguments and the environment are blanked */
     uint32_t for_sending;
     /** 1: home directories stay also with for_sending */
     uint32_t keep_home;

@@ -101,6 +101,50 @@ void lg__dump_memory_beside(struct lg__dump_memory *memory, lg_reader *reader, i
 
 /* ---- what must not be in it ---- */
 
+#define ARGUMENTS_MAX 65536u
+
+static uint64_t word_at(const struct lg__dump_stretch *stretch, size_t at)
+{
+    uint64_t word = 0;
+    if (at + sizeof word <= stretch->size)
+        memcpy(&word, stretch->bytes + at, sizeof word);
+    return word;
+}
+
+/* Pointers to texts above, each to the one after that before, and a zero. The place after it; 0: it
+ * is none. */
+static size_t after_pointers(const struct lg__dump_stretch *stretch, size_t at, size_t count, uint64_t *last)
+{
+    const uint64_t end = stretch->start + stretch->size;
+    size_t found = 0;
+    for (; at + 8 <= stretch->size && found <= count; at += 8, found++) {
+        const uint64_t word = word_at(stretch, at);
+        if (word == 0)
+            return count == SIZE_MAX || found == count ? at + 8 : 0;
+        if (word <= *last || word < stretch->start + at || word >= end)
+            return 0;
+        *last = word;
+    }
+    return 0;
+}
+
+/* The first stack begins with the number of arguments, pointers to them, a zero, pointers to the
+ * environment, and a zero; the texts lie above, up to its end (binfmt_elf of the kernel). */
+static void blank_arguments(struct lg__dump_stretch *stretch)
+{
+    for (size_t at = (8 - stretch->start % 8) % 8; at + 24 <= stretch->size; at += 8) {
+        const uint64_t count = word_at(stretch, at), first = word_at(stretch, at + 8);
+        uint64_t last = 0;
+        size_t next = 0;
+        if (count && count <= ARGUMENTS_MAX)
+            next = after_pointers(stretch, at + 8, (size_t)count, &last);
+        if (next && after_pointers(stretch, next, SIZE_MAX, &last)) {
+            memset(stretch->bytes + (first - stretch->start), '*', stretch->size - (size_t)(first - stretch->start));
+            return;
+        }
+    }
+}
+
 /* Stretches that follow each other are searched as one: a value may stand across the border. False:
  * no memory, or it is not known what is redacted. */
 static bool blank(struct lg__dump_stretch *first, size_t count, const struct lg__report *report)
@@ -127,6 +171,8 @@ void lg__dump_memory_blank(struct lg__dump_memory *memory, const struct lg__repo
 {
     bool known = true;
     sort(memory);
+    for (size_t i = 0; report->options->for_sending && i < memory->count; i++)
+        blank_arguments(&memory->list[i]);
     for (size_t i = 0, count; known && i < memory->count; i += count) {
         const struct lg__dump_stretch *stretch = memory->list + i;
         for (count = 1; i + count < memory->count && stretch[count - 1].start + stretch[count - 1].size == stretch[count].start; count++) {}

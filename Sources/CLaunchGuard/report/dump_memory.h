@@ -32,7 +32,8 @@ void lg__dump_memory_beside(struct lg__dump_memory *memory, lg_reader *reader, i
  * already. */
 void lg__dump_memory_part(struct lg__dump_memory *memory);
 
-/* Order all, and blank what must not be in the file. Where it is not known what is redacted, no
+/* Order all, and blank what must not be in the file: redacted values, and where it leaves the
+ * machine arguments, environment and home directories. Where it is not known what is redacted, no
  * memory is left. */
 void lg__dump_memory_blank(struct lg__dump_memory *memory, const struct lg__report *report);
 

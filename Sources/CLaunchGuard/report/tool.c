@@ -238,7 +238,7 @@ static const struct lg__field spool_fields[] = {
     HAS("hasConsent", "boolean", "The user of the program has consented that reports leave the machine."),
     HAS("isOff", "boolean", "The file \"off\" switches delivery off."),
     MAY_HAVE("agentProcessID", "integer", "Process of the agent, 0 when it is not known; left out: none lives."),
-    MAY_HAVE("target", "string", "One of \"http\", \"sentry\" or \"otlp\"; left out: no program has said where reports go."),
+    MAY_HAVE("target", "string", "One of \"http\", \"sentry\", \"otlp\" or \"minidump\"; left out: no program has said where reports go."),
     MAY_HAVE("host", "string",
         "The server's, and no more of the address, which may hold a secret; left out: not known, or in the credential file."),
     HAS("pending", "integer", "Reports that wait."),

@@ -10,8 +10,8 @@
 
 #define FIRST_LINE "launchguard-delivery 1"
 
-static const char *const targets[] = { "", "http", "sentry", "otlp" };
-#define TARGETS 4u
+static const char *const targets[] = { "", "http", "sentry", "otlp", "minidump" };
+#define TARGETS 5u
 
 /* The bits of `ends`, in words. */
 static const struct {

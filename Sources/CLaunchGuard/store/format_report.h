@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Report: this header, then `brief_bytes` and `full_bytes` of JSON ---- */
+/* ---- Report: this header, then `brief_bytes` of JSON, and `full_bytes` of JSON or of a minidump ---- */
 
 #define LG__MAGIC_REPORT "LGREPORT"
 #define LG__REPORT_MAJOR 1
@@ -19,6 +19,7 @@
 #define LG__REPORT_BRIEF_SENT 1u /* the first part had its positive answer */
 #define LG__REPORT_FULL_SENT 2u  /* the second part had its positive answer, or is not to be sent */
 #define LG__REPORT_LEFT 4u       /* bytes of it may have left: it stands for no further run */
+#define LG__REPORT_DUMP 8u       /* the second part is a minidump */
 
 /* A moment to come, which has come when one of two clocks says so: CLOCK_REALTIME, which may be
  * wrong and jumps, and the time that the device was on (lg__server). Both 0: now. */

@@ -91,7 +91,7 @@ STRUCTURE(task);
 #define OF lg_delivery_options
 #define END(identifier, value, name) | UINT32_C(1) << (value)
 static const struct lg__given_field delivery_options[] = {
-    ONE_OF(target, "LG_TARGET_*", LG_TARGET_HTTP, LG_TARGET_OTLP),
+    ONE_OF(target, "LG_TARGET_*", LG_TARGET_HTTP, LG_TARGET_MINIDUMP),
     SET_OF(ends, "LG_DELIVERY_END() of an end", LG_DELIVERY_ENDS, (LG_DELIVERY_UNKNOWN_IN_LAUNCH LG_END_TABLE(END)) & ~LG_DELIVERY_END(LG_END_RUNNING)),
     ONE_OF(consent, "LG_CONSENT_*", 0, LG_CONSENT_WITHHELD),
     NUMBER(keep_reports, 64, 1, 4096),

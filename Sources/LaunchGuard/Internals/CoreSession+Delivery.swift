@@ -143,6 +143,7 @@ extension Delivery.Target {
         case .http: LG_TARGET_HTTP
         case .sentry: LG_TARGET_SENTRY
         case .otlp: LG_TARGET_OTLP
+        case .minidump: LG_TARGET_MINIDUMP
         }
     }
 }

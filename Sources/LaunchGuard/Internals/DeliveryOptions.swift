@@ -20,7 +20,7 @@ struct DeliveryOptions {
         target = configuration.target
         let address =
             switch configuration.target {
-            case .http(let address), .sentry(let address), .otlp(let address): address
+            case .http(let address), .sentry(let address), .otlp(let address), .minidump(let address): address
             }
         endpoint = if let address { try text(address, "the address of target") } else { nil }
         credentialFile = if let file = configuration.credentialFile { try text(file, "credentialFile") } else { nil }

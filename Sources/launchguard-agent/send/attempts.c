@@ -208,7 +208,7 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     mail->header.next = moment_after(now_of(attempts), HOUR_NS);
     /* an agent of another version, or another target, may have begun */
     const bool is_too_large = mail->header.full_bytes >= attempts->config->options.daily_bytes;
-    if (attempts->config->options.brief || is_too_large || (target_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
+    if (attempts->config->options.brief || is_too_large || !target_takes_second(attempts->config->options.target, mail->header.flags) || (target_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
         is_sent(attempts, mail);

@@ -19,7 +19,7 @@ enum part { PART_BRIEF, PART_FULL, PART_WHOLE };
 struct letter {
     struct lg__report_header header;
     const char *brief; /* header.brief_bytes; whole JSON */
-    const char *full;  /* header.full_bytes */
+    const char *full;  /* header.full_bytes; JSON, or a minidump where the flags say so */
     const char *via;   /* "agent", "wait" or "tool"; NULL: it becomes a file */
 };
 

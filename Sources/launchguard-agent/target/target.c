@@ -7,6 +7,11 @@ bool target_is_whole(lg_delivery_target target)
     return target != LG_TARGET_HTTP;
 }
 
+bool target_takes_second(lg_delivery_target target, uint32_t flags)
+{
+    return !(flags & LG__REPORT_DUMP) == (target != LG_TARGET_MINIDUMP);
+}
+
 enum part target_part(lg_delivery_target target, uint32_t flags)
 {
     if (target_is_whole(target))
@@ -55,6 +60,7 @@ bool target_request(const struct lg__delivery_config *config, const struct crede
     case LG_TARGET_HTTP: return http_request(endpoint, letter, part, ret_request, ret_why);
     case LG_TARGET_SENTRY: return sentry_request(endpoint, letter, part, ret_request, ret_why);
     case LG_TARGET_OTLP: return otlp_request(endpoint, letter, part, ret_request, ret_why);
+    case LG_TARGET_MINIDUMP: return minidump_request(endpoint, letter, part, ret_request, ret_why);
     }
     return request_refuse(ret_why, "the configuration names a kind of server that this agent does not know");
 }

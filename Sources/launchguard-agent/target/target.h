@@ -20,6 +20,8 @@ bool target_request(const struct lg__delivery_config *config, const struct crede
 /* Whether the target takes both parts in one request, and the first one alone only where that
  * request is too large. */
 bool target_is_whole(lg_delivery_target target);
+/* Whether the second part is of the form that the target takes: a minidump, or JSON. */
+bool target_takes_second(lg_delivery_target target, uint32_t flags);
 /* The request that comes next, by the flags of the report. */
 enum part target_part(lg_delivery_target target, uint32_t flags);
 /* Flags of a part that was delivered. */
@@ -39,6 +41,7 @@ struct curl_slist *target_headers(const struct letter *letter, enum part part);
 bool http_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 bool sentry_request(const char *dsn, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 bool otlp_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+bool minidump_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 
 /* ---- bodies alone, into request->body and request->bytes ---- */
 

@@ -116,6 +116,33 @@ static void test_homes_in_memory(void **state)
     }
 }
 
+/* The beginning of the first stack: 2 arguments, 2 variables, in two words each. */
+static void test_arguments_and_environment(void **state)
+{
+    static const char texts[] = "/bin/p\0--key=secret-of-mine\0A=1\0TOKEN=secret-of-mine\0/bin/p\0\0";
+    uint64_t words[] = { 77, 0x1000, 2, 0x1050, 0x1057, 0, 0x106c, 0x1070, 0, 6 };
+    const lg_report_options sending = { .size = sizeof sending, .for_sending = 1, .keep_home = 1 }, keeping = { .size = sizeof keeping };
+    struct lg__secrets *secrets = calloc(1, sizeof *secrets);
+    (void)state;
+    assert_non_null(secrets);
+    secrets->is_known = true;
+    for (int is_sent = 0; is_sent < 2; is_sent++)
+        for (int is_whole = 0; is_whole < 2; is_whole++) {
+            struct lg__report report = { .options = is_sent ? &sending : &keeping, .secrets = secrets };
+            struct lg__dump_stretch stretch = { .start = 0x1000, .size = sizeof words + sizeof texts, .bytes = malloc(sizeof words + sizeof texts), .is_stack = true };
+            struct lg__dump_memory memory = { .list = &stretch, .count = 1 };
+            words[7] = is_whole ? 0x1070 : 7; /* no pointer: it is something else */
+            memcpy(stretch.bytes, words, sizeof words);
+            memcpy(stretch.bytes + sizeof words, texts, sizeof texts);
+            lg__dump_memory_blank(&memory, &report);
+            assert_int_equal(memory.count, 1);
+            assert_memory_equal(stretch.bytes, words, sizeof words);
+            assert_int_equal(memmem(stretch.bytes, stretch.size, "secret", 6) == NULL, is_sent && is_whole);
+            free(stretch.bytes);
+        }
+    free(secrets);
+}
+
 static void test_texts(void **state)
 {
     struct lg__dump_part part = { .bytes = NULL };
@@ -148,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_no_memory_where_it_is_not_known_what_is_redacted),
         cmocka_unit_test(test_a_stack_without_room_is_left_out),
         cmocka_unit_test(test_homes_in_memory),
+        cmocka_unit_test(test_arguments_and_environment),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_without_memory_nothing_is_whole),
     };
