@@ -27,6 +27,8 @@ extension Delivery {
         /// Whether paths are sent with the names of home directories, and with them the user's
         /// number and the boot's id. C: `keep_home`.
         public var keepsHomeDirectories = false
+        /// Whether plain servers and those of minidumps get compressed bodies, too. C: `compress`.
+        public var compressesAlways = false
         /// The agent's program; absolute path; `nil` for the places that the C header names. C:
         /// `agent_path`.
         public var agentPath: String? = nil

@@ -168,6 +168,10 @@ typedef struct lg_delivery_options {
     lg_delivered_callback on_delivered;
     /** Handed to on_delivered. */
     void *user;
+
+    /** 1: LG_TARGET_HTTP and LG_TARGET_MINIDUMP get bodies in gzip (Content-Encoding), too. 0:
+     *  only the servers of the other targets do, which have to take them. */
+    uint32_t compress;
 } lg_delivery_options;
 
 /** Longest endpoint, in bytes without the NUL. */

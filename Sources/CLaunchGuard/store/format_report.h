@@ -106,7 +106,8 @@ struct lg__server {
     uint64_t on_ns;
     uint64_t steady_ns;
     uint32_t absences;      /* attempts in a row that did not reach it */
-    uint32_t reserved0;
+    uint32_t plain;         /* whether it takes no compressed body: 0 not known, 1 it refused one, 2
+                               it took the plain one then */
     struct lg__due day;     /* end of the day of the budget */
     uint64_t day_bytes;     /* spent in it */
     uint32_t reserved1;

@@ -99,6 +99,7 @@ static const struct lg__given_field delivery_options[] = {
     NUMBER(keep_bytes, 16777216, 65536, INT64_MAX),
     NUMBER(daily_bytes, 67108864, 8192, INT64_MAX),
     FLAG(keep_home),
+    FLAG(compress),
 };
 STRUCTURE(delivery_options);
 #undef END

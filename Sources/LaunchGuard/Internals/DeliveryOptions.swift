@@ -15,6 +15,7 @@ struct DeliveryOptions {
     let dailyBytes: UInt64
     let isBrief: Bool
     let keepsHomeDirectories: Bool
+    let compressesAlways: Bool
 
     init(_ configuration: Delivery.Configuration) throws(LaunchGuardError) {
         target = configuration.target
@@ -36,6 +37,7 @@ struct DeliveryOptions {
         dailyBytes = try number(configuration.dailyBytes, "dailyBytes", in: 8192...UInt64(Int.max))
         isBrief = configuration.isBrief
         keepsHomeDirectories = configuration.keepsHomeDirectories
+        compressesAlways = configuration.compressesAlways
     }
 
     /// In milliseconds; 0 for the default.

@@ -9,7 +9,7 @@
 #define BACKOFF_MAX_NS HOUR_NS
 #define BACKOFF_BUSY_NS (6 * HOUR_NS)
 
-enum kind { TAKEN, AWAY, BUSY, DENIED, REFUSED, TOO_LARGE };
+enum kind { AWAY, BUSY, TAKEN, DENIED, REFUSED, TOO_LARGE };
 
 static enum kind kind_of(const struct answer *answer)
 {
@@ -57,6 +57,19 @@ static void answers(struct lg__server *server)
     server->pause = LG_PAUSE_NONE;
     server->failures = server->absences = 0;
     server->next = (struct lg__due){ 0, 0 };
+}
+
+/* A server that cannot read a compressed body says 415, or calls it wrong. Which of both it is shows
+ * its answer to the plain one. */
+static bool wants_plain(const struct lg__server *server, const struct answer *answer)
+{
+    return answer->compressed && !server->plain && (answer->http_status == 400 || answer->http_status == 415);
+}
+
+static void learn_plain(struct lg__server *server, const struct answer *answer, enum kind kind)
+{
+    if (server->plain == 1 && !answer->compressed && kind >= TAKEN)
+        server->plain = kind == TAKEN ? 2 : 0;
 }
 
 static void ask(struct lg__server *server, uint64_t pause_ns, struct moment now)
@@ -122,6 +135,13 @@ enum fate fate_conclude(struct lg__report_header *report, struct lg__server *ser
     report->http_status = answer->http_status;
     if (answer->none_left && !left)
         report->flags &= ~LG__REPORT_LEFT;
+    if (wants_plain(server, answer)) {
+        answers(server);
+        server->plain = 1;
+        report->failures--;
+        return FATE_PLAIN;
+    }
+    learn_plain(server, answer, kind);
     switch (kind) {
     case AWAY:
         report->failures--;
@@ -177,6 +197,7 @@ bool fate_set_server(struct lg__server *server, const uint8_t config[16])
     memcpy(server->config, config, sizeof server->config);
     answers(server);
     server->delivered = 0;
+    server->plain = 0;
     return true;
 }
 

@@ -29,6 +29,7 @@ struct answer {
     enum reply reply;
     uint64_t bytes;    /* that went and came */
     bool none_left;    /* no byte of the request has left the machine */
+    bool compressed;   /* the body of the request was */
     bool has_pause;
     uint64_t pause_ns; /* the server asks to wait that long */
 };
@@ -36,6 +37,7 @@ struct answer {
 enum fate {
     FATE_AGAIN,
     FATE_TAKEN, /* positive */
+    FATE_PLAIN, /* now once more, and the body not compressed */
     FATE_SMALL, /* complete without its second part */
     FATE_HELD,  /* refused; tried again later, or with other settings */
     FATE_DEAD   /* given up */

@@ -190,6 +190,7 @@ static bool begin(struct attempts *attempts, struct mail *mail, const char *byte
     bool ready = credentials_read(attempts->config->credential_file, &credentials, mail->header.error) &&
                  target_request(attempts->config, &credentials, &letter, attempts->part, &request, mail->header.error);
     if (ready) {
+        attempts->compressed = target_compresses(attempts->config) && !attempts->server.plain && request_compress(&request);
         charge(attempts, mail);
         ready = sender_begin(&attempts->sender, attempts->config->options.target, &request, &credentials, attempts->config->ca_file);
     } else {
@@ -254,7 +255,9 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     }
     snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
     const bool is_full = attempts->part != PART_BRIEF;
-    const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, answer, is_full, now_of(attempts), random_number());
+    struct answer to = *answer;
+    to.compressed = attempts->compressed;
+    const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, &to, is_full, now_of(attempts), random_number());
     fate_spend(&attempts->server, answer->bytes, attempts->config->options.daily_bytes, now_of(attempts));
     store_server(attempts);
     switch (fate) {
@@ -264,6 +267,11 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     case FATE_SMALL:
         agent_log("report %s: without its second part: %s", mail->name, why);
         take(attempts, mail, LG__REPORT_FULL_SENT);
+        break;
+    case FATE_PLAIN:
+        agent_log("report %s goes again, not compressed: %s", mail->name, why);
+        mail->header.error[0] = 0;
+        mailbox_update(attempts->mailbox, mail);
         break;
     case FATE_AGAIN:
         try_again(attempts, mail);

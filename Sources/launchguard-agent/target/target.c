@@ -7,6 +7,11 @@ bool target_is_whole(lg_delivery_target target)
     return target != LG_TARGET_HTTP;
 }
 
+bool target_compresses(const struct lg__delivery_config *config)
+{
+    return config->options.compress || config->options.target == LG_TARGET_SENTRY || config->options.target == LG_TARGET_OTLP;
+}
+
 bool target_takes_second(lg_delivery_target target, uint32_t flags)
 {
     return !(flags & LG__REPORT_DUMP) == (target != LG_TARGET_MINIDUMP);

@@ -101,6 +101,35 @@ static void test_a_page_of_a_portal_is_no_answer(void **state)
     assert_int_equal(w.mail.header.refusals, 1);
 }
 
+/* A server that refuses a compressed body gets the plain one at once. Where it takes that, it gets
+ * no compressed one again; where it does not, its word is about the body. */
+static void test_compressed_bodies(void **state)
+{
+    static const int refusals[] = { 400, 415 };
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        for (int is_body = 0; is_body < 2; is_body++) {
+            struct world w = world();
+            assert_int_equal(try(&w, (struct answer){ .http_status = refusals[i], .compressed = true }), FATE_PLAIN);
+            assert_true(is_due(&w) && w.server.plain);
+            assert_int_equal(w.mail.header.refusals + w.mail.header.denials + w.mail.header.failures, 0);
+            assert_int_equal(status(&w, 503), FATE_AGAIN); /* says nothing of it */
+            assert_int_equal(w.server.plain, 1);
+            assert_int_equal(status(&w, is_body ? 400 : 200), is_body ? FATE_HELD : FATE_TAKEN);
+            assert_int_equal(w.server.plain, is_body ? 0 : 2);
+            assert_int_equal(w.mail.header.refusals, is_body);
+            fate_set_server(&w.server, (const uint8_t[16]){ 1 });
+            assert_int_equal(w.server.plain, 0);
+        }
+    struct world w = world();
+    assert_int_equal(try(&w, (struct answer){ .http_status = 200, .compressed = true }), FATE_TAKEN);
+    assert_int_equal(w.server.plain, 0);
+    w = world();
+    assert_int_equal(try(&w, (struct answer){ .http_status = 403, .compressed = true }), FATE_HELD);
+    w = world();
+    assert_int_equal(status(&w, 415), FATE_HELD);
+}
+
 /* Each wait is random below a bound that doubles. Nothing is given up by a count. */
 static void waits(int http_status, uint64_t most_first_day, uint64_t most_later)
 {
@@ -410,7 +439,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_what_gives_way),
         cmocka_unit_test(test_a_page_of_a_portal_is_no_answer),
-        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_compressed_bodies), cmocka_unit_test(test_waits),
         cmocka_unit_test(test_only_time_that_the_device_was_on_makes_old),
         cmocka_unit_test(test_a_refused_report_is_tried_daily),
         cmocka_unit_test(test_a_success_releases_what_was_denied_once),
