@@ -174,9 +174,9 @@ static int refuses_compressed(const struct world *world)
     return refusals[world->seed / 16 % 8];
 }
 
-static struct answer ask(struct device *d, const struct mail *mail, struct content *content)
+static struct answer ask(struct device *d, const struct mail *mail, struct content *content, bool compressed)
 {
-    struct answer answer = { .http_status = 0, .compressed = !d->server.plain };
+    struct answer answer = { .http_status = 0, .compressed = compressed };
     const int network = spans_word(&d->world->network, d->true_ns), server = spans_word(&d->world->server, d->true_ns);
     if (network == OFFLINE || (network == ONLINE && server == UNREACHABLE)) {
         answer.none_left = true;
@@ -245,9 +245,9 @@ static void attempt(struct device *d, struct mail *mail)
         breaks(d, WITHHELD_SENT);
     d->requests++;
     d->figures->requests++;
-    fate_begin(&mail->header, &d->server, now(d), dice(d, 0));
+    fate_begin(&mail->header, &d->server, !before.plain, now(d), dice(d, 0));
     store_server(d);
-    const struct answer answer = ask(d, mail, content);
+    const struct answer answer = ask(d, mail, content, !before.plain);
     d->true_ns += SECOND_NS + dice(d, answer.http_status ? 2 * SECOND_NS : 29 * SECOND_NS);
     if (dice(d, 100) < d->world->killed_percent && d->true_ns < KILLS_UNTIL_NS) {
         d->agent_ns = d->true_ns + 10 * SECOND_NS; /* the program starts again */

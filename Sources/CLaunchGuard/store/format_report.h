@@ -92,6 +92,14 @@ static_assert(sizeof(struct lg__report_header) == 456, "FORMAT.md, report");
 
 #define LG__MAGIC_SERVER "LGSERVER"
 
+/* Why a server gets no compressed body. */
+enum lg__plain {
+    LG__PLAIN_NOT,        /* it gets them, where its kind takes them */
+    LG__PLAIN_REFUSED,    /* it refused one */
+    LG__PLAIN_TAKEN,      /* it took the plain one then */
+    LG__PLAIN_UNANSWERED, /* an agent died with one on its way */
+};
+
 struct lg__server {
     char magic[8];
     uint8_t config[16];     /* digest of the settings that name it */
@@ -106,8 +114,7 @@ struct lg__server {
     uint64_t on_ns;
     uint64_t steady_ns;
     uint32_t absences;      /* attempts in a row that did not reach it */
-    uint32_t plain;         /* whether it takes no compressed body: 0 not known, 1 it refused one, 2
-                               it took the plain one then */
+    uint32_t plain;         /* lg__plain */
     struct lg__due day;     /* end of the day of the budget */
     uint64_t day_bytes;     /* spent in it */
     uint32_t reserved1;

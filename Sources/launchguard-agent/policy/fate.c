@@ -68,8 +68,8 @@ static bool wants_plain(const struct lg__server *server, const struct answer *an
 
 static void learn_plain(struct lg__server *server, const struct answer *answer, enum kind kind)
 {
-    if (server->plain == 1 && !answer->compressed && kind >= TAKEN)
-        server->plain = kind == TAKEN ? 2 : 0;
+    if (server->plain && server->plain != LG__PLAIN_TAKEN && !answer->compressed && kind >= TAKEN)
+        server->plain = server->plain == LG__PLAIN_REFUSED && kind == TAKEN ? LG__PLAIN_TAKEN : LG__PLAIN_NOT;
 }
 
 static void ask(struct lg__server *server, uint64_t pause_ns, struct moment now)
@@ -88,7 +88,7 @@ static bool is_old(const struct lg__report_header *report, struct moment now)
 
 /* ---- an attempt ---- */
 
-void fate_begin(struct lg__report_header *report, struct lg__server *server, struct moment now, uint64_t random)
+void fate_begin(struct lg__report_header *report, struct lg__server *server, bool compressed, struct moment now, uint64_t random)
 {
     report->attempts++;
     report->attempted_ns = now.wall_ns;
@@ -97,6 +97,8 @@ void fate_begin(struct lg__report_header *report, struct lg__server *server, str
     report->failures++; /* others go first from now on: perhaps this one kills the agent */
     report->next = moment_after(now, HOUR_NS);
     memcpy(report->config, server->config, sizeof report->config);
+    if (compressed)
+        server->plain = LG__PLAIN_UNANSWERED;
     is_busy(server, now, random);
 }
 
@@ -137,7 +139,7 @@ enum fate fate_conclude(struct lg__report_header *report, struct lg__server *ser
         report->flags &= ~LG__REPORT_LEFT;
     if (wants_plain(server, answer)) {
         answers(server);
-        server->plain = 1;
+        server->plain = LG__PLAIN_REFUSED;
         report->failures--;
         return FATE_PLAIN;
     }
@@ -197,7 +199,7 @@ bool fate_set_server(struct lg__server *server, const uint8_t config[16])
     memcpy(server->config, config, sizeof server->config);
     answers(server);
     server->delivered = 0;
-    server->plain = 0;
+    server->plain = LG__PLAIN_NOT;
     return true;
 }
 

@@ -43,9 +43,10 @@ enum fate {
     FATE_DEAD   /* given up */
 };
 
-/* An attempt begins: the report and the server are as after one without an answer, until
- * fate_conclude() says more. An agent that is killed at each attempt so waits longer each time. */
-void fate_begin(struct lg__report_header *report, struct lg__server *server, struct moment now, uint64_t random);
+/* An attempt begins, with a compressed body or not: the report and the server are as after one
+ * without an answer, until fate_conclude() says more. An agent that is killed at each attempt so
+ * waits longer each time. */
+void fate_begin(struct lg__report_header *report, struct lg__server *server, bool compressed, struct moment now, uint64_t random);
 
 /* The attempt has ended. `before`: the server as it was before fate_begin(); `left`: whether bytes
  * of the report had left before; `is_full`: the request was the second part. `random`: any

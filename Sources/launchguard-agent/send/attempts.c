@@ -174,7 +174,7 @@ static void charge(struct attempts *attempts, struct mail *mail)
     attempts->before = attempts->server;
     attempts->left = mail->header.flags & LG__REPORT_LEFT;
     memcpy(attempts->sending, mail->parts.uuid, sizeof attempts->sending);
-    fate_begin(&mail->header, &attempts->server, now_of(attempts), random_number());
+    fate_begin(&mail->header, &attempts->server, attempts->compressed, now_of(attempts), random_number());
     mailbox_update(attempts->mailbox, mail);
     store_server(attempts);
 }
