@@ -61,6 +61,10 @@ class Readers(unittest.TestCase):
                 self.assertEqual(attachment.headers["filename"], "launchguard.json")
                 full = json.loads(attachment.payload.get_bytes())
                 self.assertEqual(full["report"]["uuid"], brief["uuid"])
+                if path == self.paths[-1]:  # a program that is there
+                    frames = event["exception"]["values"][0]["stacktrace"]["frames"]
+                    self.assertIn("main", [frame.get("function") for frame in frames])
+                    self.assertTrue(all("symbol_addr" in frame for frame in frames if frame.get("function")))
                 crumbs = (event.get("breadcrumbs") or {}).get("values", [])
                 self.assertEqual([crumb["message"] for crumb in crumbs], [entry["text"] for entry in full.get("breadcrumbs", {}).get("entries", [])])
 
@@ -105,7 +109,10 @@ class Readers(unittest.TestCase):
                 brief = brief_of(path)
                 whole, small = requests("otlp", path)
                 message = json_format.Parse(whole.body.decode(), ExportLogsServiceRequest())
-                self.assertEqual(message.resource_logs[0].scope_logs[0].log_records[-1].event_name, "app.crash")
+                record = message.resource_logs[0].scope_logs[0].log_records[-1]
+                self.assertEqual(record.event_name, "app.crash")
+                if path == self.paths[-1]:
+                    self.assertRegex(attributes(record.attributes)["exception.stacktrace"], r"(?m)^#\d+ 0x\w+ report-secrets\+0x\w+ in main \+ \d+$")
                 message = json_format.Parse(small.body.decode(), ExportLogsServiceRequest())
                 (resource_logs,) = message.resource_logs
                 (scope_logs,) = resource_logs.scope_logs
