@@ -312,6 +312,8 @@ class Answers(DeliveryTest):
         self.start_agent()
         wait_until(lambda: server.accepted(), "the first part")
         self.assertEqual(self.identities(server), {self.run_.uuid: ["brief"]})
+        wait_until(lambda: self.entry()["pause"] == "metered", "the report says why it waits")
+        self.assertEqual(self.entry()["state"], "pending")
         (self.spool / "metered").unlink()
         self.until_sent(self.run_.uuid)
 

@@ -72,7 +72,8 @@ typedef enum lg_delivery_pause {
     LG_PAUSE_BUSY = 3,   /**< the server was reached, and gave no verdict */
     LG_PAUSE_ASKED = 4,  /**< the server asked for it */
     LG_PAUSE_SPENT = 5,  /**< the bytes of the day are spent */
-    LG_PAUSE_BEHIND = 6  /**< another one with its fingerprint has left, and has no answer yet */
+    LG_PAUSE_BEHIND = 6, /**< another one with its fingerprint has left, and has no answer yet */
+    LG_PAUSE_METERED = 7 /**< each byte costs: a file spool/metered lets only first parts go */
 } lg_delivery_pause;
 
 /** A report in the spool. */

@@ -66,8 +66,9 @@ typedef struct lg_minidump_options {
     /** 1: home directories stay also with for_sending */
     uint32_t keep_home;
     uint32_t reserved;        /**< 0 */
-    /** Most bytes; 0: 4 GiB, the most of the format. Beyond it stacks are left out, those of the
-     *  last threads first, then the memory map, then all but the first modules and threads. */
+    /** Most bytes; 0 = 4294967295, the most of the format; at least 4096. Beyond it stacks are left
+     *  out, those of the last threads first, then the memory map, then all but the first modules
+     *  and threads. */
     uint64_t most_bytes;
     /** asynchronous callers in words, which only symbols tell; NULL: not known. Borrowed. */
     const char *async_callers;

@@ -36,7 +36,7 @@ const struct lg__kind lg__kinds_finer[] = {
 NAMES(delivery_entry_state, "delivery-entry-state", "The state of a report, or of a run without one.",
       "pending", "sent", "held", "dead", "told", "owed", "counted", "never")
 NAMES(delivery_entry_pause, "delivery-entry-pause", "Why a pending report does not go now.", "paced", "away", "busy", "asked", "spent",
-      "behind")
+      "behind", "metered")
 NAMES(simulated_callback_kind, "simulated-callback-kind", "Which callback ran.",
       "status", "decide", "report", "repair", "protect", "task", "built-in", "give-up", "ineffective", "begin")
 NAMES(simulated_callback_outcome, "simulated-callback-outcome", "The outcome of a callback.",

@@ -122,6 +122,7 @@ extension Delivery.Pause {
         case LG_PAUSE_ASKED: self = .asked
         case LG_PAUSE_SPENT: self = .spent
         case LG_PAUSE_BEHIND: self = .behind
+        case LG_PAUSE_METERED: self = .metered
         default: return nil
         }
     }

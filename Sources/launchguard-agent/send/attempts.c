@@ -80,7 +80,7 @@ void attempts_open(struct attempts *attempts)
 
 void attempts_look_at_meter(struct attempts *attempts)
 {
-    attempts->is_metered = faccessat(attempts->mailbox->spool, "metered", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    attempts->is_metered = lg__spool_is_metered(attempts->mailbox->spool);
 }
 
 /* The attempt came since the agent began. A time later than now is from before a clock was set
@@ -209,7 +209,7 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     mail->header.next = moment_after(now_of(attempts), HOUR_NS);
     /* an agent of another version, or another target, may have begun */
     const bool is_too_large = mail->header.full_bytes >= attempts->config->options.daily_bytes;
-    if (attempts->config->options.brief || is_too_large || !target_takes_second(attempts->config->options.target, mail->header.flags) || (target_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
+    if (attempts->config->options.brief || is_too_large || !target_takes_second(attempts->config->options.target, mail->header.flags) || (lg__delivery_config_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
         is_sent(attempts, mail);

@@ -2,11 +2,6 @@
 
 #include <inttypes.h>
 
-bool target_is_whole(lg_delivery_target target)
-{
-    return target != LG_TARGET_HTTP;
-}
-
 bool target_compresses(const struct lg__delivery_config *config)
 {
     return config->options.compress || config->options.target == LG_TARGET_SENTRY || config->options.target == LG_TARGET_OTLP;
@@ -19,9 +14,7 @@ bool target_takes_second(lg_delivery_target target, uint32_t flags)
 
 enum part target_part(lg_delivery_target target, uint32_t flags)
 {
-    if (target_is_whole(target))
-        return flags & LG__REPORT_FULL_SENT ? PART_BRIEF : PART_WHOLE;
-    return flags & LG__REPORT_BRIEF_SENT ? PART_FULL : PART_BRIEF;
+    return lg__delivery_config_first_next(target, flags) ? PART_BRIEF : lg__delivery_config_is_whole(target) ? PART_WHOLE : PART_FULL;
 }
 
 uint32_t target_flags(enum part part)

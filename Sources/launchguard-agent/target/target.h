@@ -17,9 +17,6 @@ struct credentials {
 bool target_request(const struct lg__delivery_config *config, const struct credentials *credentials, const struct letter *letter, enum part part,
                     struct request *ret_request, char ret_why[LG__REPORT_ERROR_BYTES]);
 
-/* Whether the target takes both parts in one request, and the first one alone only where that
- * request is too large. */
-bool target_is_whole(lg_delivery_target target);
 /* Whether the second part is of the form that the target takes: a minidump, or JSON. */
 bool target_takes_second(lg_delivery_target target, uint32_t flags);
 /* Whether the servers of that kind take a body in gzip. All endpoints of Sentry do (its developer

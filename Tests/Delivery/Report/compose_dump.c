@@ -41,7 +41,7 @@ static int write_requests(const char *kind, const char *endpoint, const struct f
     letter.header.flags = config.options.target == LG_TARGET_MINIDUMP ? LG__REPORT_DUMP : 0;
     parse_hex(facts->uuid, letter.header.uuid);
     parse_hex(facts->fingerprint, letter.header.fingerprint);
-    const enum part parts[] = { target_part(config.options.target, 0), target_part(config.options.target, target_is_whole(config.options.target) ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT) };
+    const enum part parts[] = { target_part(config.options.target, 0), target_part(config.options.target, lg__delivery_config_is_whole(config.options.target) ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT) };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const enum part part = parts[i];
         struct request request;
