@@ -16,10 +16,17 @@ endif()
 # against caching SwiftPM 6.3 fails at the second product ("unknown build description").
 set(tool ${CMAKE_CURRENT_BINARY_DIR}/tool)
 set(tool_built ${LaunchGuard_SOURCE_DIR}/Tools/.build/release/launchguard)
+# With the C++ library inside, too, the loader has half as much to do before each command.
+set(tool_linked)
+file(MAKE_DIRECTORY ${tool}/linked)
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a OUTPUT_VARIABLE tool_cxx OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(IS_ABSOLUTE "${tool_cxx}")
+    file(CREATE_LINK ${tool_cxx} ${tool}/linked/libstdc++.a SYMBOLIC)
+    set(tool_linked -Xlinker -L${tool}/linked -Xswiftc -Xclang-linker -Xswiftc -static-libgcc)
+endif()
 set(tool_build ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX
     ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR}/Tools --disable-build-manifest-caching
-    -c release --static-swift-stdlib --disable-local-rpath -Xlinker -z -Xlinker noexecstack)
-file(MAKE_DIRECTORY ${tool})
+    -c release --static-swift-stdlib --disable-local-rpath -Xlinker -z -Xlinker noexecstack ${tool_linked})
 add_custom_target(launchguard-tool ALL
     COMMAND ${tool_build} --product launchguard
     COMMAND ${tool_build} --product launchguard-fleet

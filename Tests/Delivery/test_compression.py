@@ -1,5 +1,5 @@
-"""Bodies in gzip: which servers get them, that they are the same bodies, and what becomes of servers
-that do not take them."""
+"""Bodies in gzip: which servers get them, that they are the same bodies, and what becomes of
+servers that do not take them."""
 import re
 import unittest
 

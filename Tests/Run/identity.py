@@ -1,4 +1,5 @@
 """Whose record it is: scripts of one interpreter, programs of one name, a given name."""
+import itertools
 import os
 import pathlib
 import re
@@ -125,6 +126,19 @@ class Identity(Recorded):
             with self.subTest(name):
                 _, said = self.ends(125, [*self.under("--name", name), "true"])
                 self.assertIn(b"--name takes", said)
+
+    def test_with_and_without_the_parser(self):
+        """Options as words of their own are read without the parser; with = it reads them."""
+        log = self.directory / "log"
+        settings = [("--name", "worker"), ("--directory", self.directory / "others"), ("--log", log)]
+        flags = ["--only-program", "--no-keep-stderr", "--quiet", "--witness-only"]
+        for count in range(1, len(settings) + 1):
+            for chosen in itertools.combinations(settings, count):
+                for flag in [[], *([flag] for flag in flags)]:
+                    with self.subTest(chosen=chosen, flag=flag):
+                        said = [self.ends(0, [self.options.tool, "run", *flag, *words, "--", "env"])
+                                for words in ([word for pair in chosen for word in pair], ["%s=%s" % pair for pair in chosen])]
+                        self.assertEqual(*[[re.sub(rb"\b\d+\b", b"N", text) for text in both] for both in said])
 
     def test_the_usual_folder(self):
         """That of a service is shared by all its programs."""

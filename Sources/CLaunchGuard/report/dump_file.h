@@ -7,7 +7,7 @@
 
 #include "report/dump_part.h"
 
-/* Kinds of streams: MINIDUMP_STREAM_TYPE, and the numbers of Breakpad ("Gg") and Crashpad ("CP"). */
+/* Kinds of streams: MINIDUMP_STREAM_TYPE; the numbers of Breakpad ("Gg") and Crashpad ("CP"). */
 enum lg__dump_stream {
     LG__DUMP_THREAD_LIST = 3,
     LG__DUMP_MODULE_LIST = 4,

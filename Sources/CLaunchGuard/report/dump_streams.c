@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROCESSOR_AMD64 9u         /* PROCESSOR_ARCHITECTURE_AMD64 */
-#define PROCESSOR_ARM64_OLD 0x8003u /* MD_CPU_ARCHITECTURE_ARM64_OLD of Breakpad, whose context is below */
+#define PROCESSOR_AMD64 9u          /* PROCESSOR_ARCHITECTURE_AMD64 */
+#define PROCESSOR_ARM64_OLD 0x8003u /* MD_CPU_ARCHITECTURE_ARM64_OLD of Breakpad */
 #define PROCESSOR_UNKNOWN 0xFFFFu
-#define SYSTEM_LINUX 0x8201u       /* MD_OS_LINUX of Breakpad */
+#define SYSTEM_LINUX 0x8201u        /* MD_OS_LINUX of Breakpad */
 
 /* ---- processors ---- */
 
@@ -76,7 +76,8 @@ static struct lg__dump_place amd64(struct lg__dump_file *file, const struct lg__
     lg__dump_part_zeros(&part, 6 * 8); /* debug registers */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         lg__dump_part_u64(&part, value_of(registers, names[i]));
-    lg__dump_part_zeros(&part, 512 + 26 * 16 + 6 * 8); /* floating point, vectors, traces of branches */
+    /* floating point, vectors, traces of branches */
+    lg__dump_part_zeros(&part, 512 + 26 * 16 + 6 * 8);
     return lg__dump_file_append(file, &part);
 }
 
@@ -89,7 +90,8 @@ static struct lg__dump_place arm64(struct lg__dump_file *file, const struct lg__
     char name[8];
     if (!has(registers, "pc", &value) && !has(registers, "sp", &value))
         return (struct lg__dump_place){ 0, 0 };
-    lg__dump_part_u64(&part, 0x80000002u); /* MD_CONTEXT_ARM64_INTEGER_OLD: all but floating point */
+    /* MD_CONTEXT_ARM64_INTEGER_OLD: all but floating point */
+    lg__dump_part_u64(&part, 0x80000002u);
     for (unsigned i = 0; i < 31; i++) {
         snprintf(name, sizeof name, "x%u", i);
         lg__dump_part_u64(&part, value_of(registers, name));
@@ -152,7 +154,8 @@ void lg__dump_streams_misc(struct lg__dump_file *file, int32_t pid, uint64_t sta
 {
     struct lg__dump_part part = { .bytes = NULL };
     lg__dump_part_u32(&part, 24);
-    lg__dump_part_u32(&part, started ? 3 : 1); /* MINIDUMP_MISC1_PROCESS_ID and MINIDUMP_MISC1_PROCESS_TIMES */
+    /* MINIDUMP_MISC1_PROCESS_ID and MINIDUMP_MISC1_PROCESS_TIMES */
+    lg__dump_part_u32(&part, started ? 3 : 1);
     lg__dump_part_u32(&part, (uint32_t)pid);
     lg__dump_part_u32(&part, clamped(started));
     lg__dump_part_u32(&part, clamped(started ? user : 0));

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Report: this header, then `brief_bytes` of JSON, and `full_bytes` of JSON or of a minidump ---- */
+/* ---- Report: this header, then `brief_bytes` and `full_bytes` of JSON, or of a minidump ---- */
 
 #define LG__MAGIC_REPORT "LGREPORT"
 #define LG__REPORT_MAJOR 1

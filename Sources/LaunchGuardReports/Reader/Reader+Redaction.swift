@@ -1,22 +1,37 @@
 internal import CLaunchGuard
 
-extension Reader {
-    /// Which keys are redacted now. In a living process, ask after reading what it is applied to,
-    /// not before: a key may be redacted and used in between.
-    func redaction() -> Redaction {
-        var keys: Set<String> = []
-        var annotation = lg_annotation()
-        for place in usedPlaces where unsafe lg_reader_annotation(handle, place, &annotation) == LG_OK && annotation.redacted != 0 {
-            keys.insert(string(&annotation.key))
+/// What of a run is not to be shown, also in texts. C: `lg_secrets`.
+@safe
+final class Secrets {
+    private let handle: OpaquePointer
+
+    /// Those of the reader's run, as they are now: made after what they are applied to was read.
+    /// `log`: the snapshot that the reader holds.
+    init(_ reader: Reader, _ log: lg_log_info?) throws(ReportError) {
+        var secrets: OpaquePointer?
+        let status: lg_status
+        if var log {
+            status = unsafe lg_reader_secrets(reader.handle, &log, &secrets)
+        } else {
+            status = unsafe lg_reader_secrets(reader.handle, nil, &secrets)
         }
-        // No key is empty: this key is not found exactly where the redacted keys are known.
-        return Redaction(keys: keys, isKnown: unsafe lg_reader_redacted(handle, "") == LG_ERR_NOT_FOUND)
+        guard status == LG_OK, let secrets = unsafe secrets else { throw CLibrary.error(status, path: reader.path) }
+        unsafe handle = secrets
     }
 
-    /// The places that are not empty; all of them where that is not known.
-    private var usedPlaces: some Sequence<UInt32> {
-        var used: UInt64 = 0
-        let isKnown = unsafe lg_reader_annotations_used(handle, &used) == LG_OK
-        return (0..<UInt32(LG_ANNOTATIONS_MAX)).lazy.filter { [used] in !isKnown || used >> $0 & 1 == 1 }
+    deinit { unsafe lg_secrets_free(handle) }
+
+    /// Whether the value of a key, a text with a NUL, is not to be shown.
+    func hides<Key>(_ key: inout Key) -> Bool {
+        unsafe withUnsafeBytes(of: &key) { unsafe lg_secrets_hide_key(handle, $0.baseAddress!.assumingMemoryBound(to: CChar.self)) != 0 }
+    }
+
+    /// A text without what is not to be shown.
+    func string<Text>(_ text: inout Text, size: Int = .max) -> String {
+        unsafe withUnsafeMutableBytes(of: &text) { bytes in
+            let end = unsafe size != .max ? min(size, bytes.count) : bytes.firstIndex(of: 0) ?? bytes.count
+            let shown = unsafe lg_secrets_hide(handle, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), end)
+            return unsafe String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<shown]), as: UTF8.self)
+        }
     }
 }

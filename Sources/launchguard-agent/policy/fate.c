@@ -59,8 +59,8 @@ static void answers(struct lg__server *server)
     server->next = (struct lg__due){ 0, 0 };
 }
 
-/* A server that cannot read a compressed body says 415, or calls it wrong. Which of both it is shows
- * its answer to the plain one. */
+/* A server that cannot read a compressed body says 415, or calls it wrong. Which of both it is,
+ * its answer to the plain one shows. */
 static bool wants_plain(const struct lg__server *server, const struct answer *answer)
 {
     return answer->compressed && !server->plain && (answer->http_status == 400 || answer->http_status == 415);

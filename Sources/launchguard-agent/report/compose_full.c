@@ -78,8 +78,8 @@ static bool shrink(lg_report_options *options)
     return false;
 }
 
-/* The same with the functions of its frames, of malloc(). NULL: it would be too long, or there is no
- * memory. */
+/* The same with the functions of its frames, of malloc(). NULL: it would be too long, or there is
+ * no memory. */
 static char *with_functions(lg_reader *reader, const struct text *text)
 {
     json_t *full = json_loadb(text->bytes, text->size, JSON_ALLOW_NUL, NULL);

@@ -1,5 +1,5 @@
-/* Names of C++ types, as std::type_info has them, and of functions, as linkers have them, in the form
- * of the source. */
+/* Names of C++ types, as std::type_info has them, and of functions, as linkers have them, in the
+ * form of the source. */
 #ifndef AGENT_CPP_TYPE_H
 #define AGENT_CPP_TYPE_H
 
@@ -10,8 +10,8 @@
  * class, or `room` is too small. */
 bool cpp_type_name(const char *mangled, char *ret_name, size_t room);
 
-/* "game::World::tick" for "_ZNK4game5World4tickEv": without what it takes. false: the name is none of
- * C++, has a template or an operator in it, or `room` is too small. */
+/* "game::World::tick" for "_ZNK4game5World4tickEv": without what it takes. false: the name is none
+ * of C++, has a template or an operator in it, or `room` is too small. */
 bool cpp_type_function(const char *mangled, char *ret_name, size_t room);
 
 #endif

@@ -41,7 +41,8 @@ static bool list_of(struct stretch dump, struct stretch *ret_list)
         return false;
     const uint32_t count = number_at(part.bytes + 8), directory = number_at(part.bytes + 12);
     for (uint32_t i = 0; i < count && i < LG__DUMP_STREAMS_MAX && take(dump, directory + UINT64_C(12) * i, 12, &part); i++)
-        if (number_at(part.bytes) == LG__DUMP_CRASHPAD_INFO) /* version, two identities, the list, the modules */
+        /* version, two identities, the list, the modules */
+        if (number_at(part.bytes) == LG__DUMP_CRASHPAD_INFO)
             return number_at(part.bytes + 4) >= 44 && take(dump, number_at(part.bytes + 8), 44, &part) &&
                    take(dump, number_at(part.bytes + 40), number_at(part.bytes + 36), ret_list) && ret_list->size >= 4;
     return false;

@@ -20,8 +20,8 @@ bool target_request(const struct lg__delivery_config *config, const struct crede
 /* Whether the second part is of the form that the target takes: a minidump, or JSON. */
 bool target_takes_second(lg_delivery_target target, uint32_t flags);
 /* Whether the servers of that kind take a body in gzip. All endpoints of Sentry do (its developer
- * documentation, "Request Compression"), and a receiver of OTLP/HTTP must. A plain server, and one of
- * minidumps, may not: Crashpad's and Socorro's do, Breakpad's knows no encoding. */
+ * documentation, "Request Compression"), and a receiver of OTLP/HTTP must. A plain server, and one
+ * of minidumps, may not: Crashpad's and Socorro's do, Breakpad's knows no encoding. */
 bool target_compresses(const struct lg__delivery_config *config);
 /* The request that comes next, by the flags of the report. */
 enum part target_part(lg_delivery_target target, uint32_t flags);

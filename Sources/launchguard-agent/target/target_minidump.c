@@ -1,13 +1,13 @@
 /* A minidump in a form (RFC 7578), as it is sent to the servers of Breakpad and Crashpad:
  * - the file is the part "upload_file_minidump" (Crashpad, handler/crash_report_upload_thread.cc;
- *   Breakpad, tools/linux/symupload/minidump_upload.cc; Sentry, relay-server, endpoints/minidump.rs;
- *   Socorro, docs/spec_crashreport.rst);
+ *   Breakpad, tools/linux/symupload/minidump_upload.cc; Sentry's relay-server,
+ *   endpoints/minidump.rs; Socorro, docs/spec_crashreport.rst);
  * - "prod" and "ver" are Breakpad's and Crashpad's names of program and version, "guid" is that of
  *   an installation, "ptype" the kind of process; "ProductName", "Version" and "BuildID" are
  *   Socorro's;
  * - the annotations of the minidump are fields (Crashpad, minidump_to_upload_parameters.cc);
- * - Sentry takes the identity of the event from "sentry[event_id]", and further members of the event
- *   in that form. */
+ * - Sentry takes the identity of the event from "sentry[event_id]", and further members of the
+ *   event in that form. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

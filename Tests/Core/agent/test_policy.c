@@ -121,8 +121,8 @@ static void test_compressed_bodies(void **state)
             fate_set_server(&w.server, (const uint8_t[16]){ 1 });
             assert_int_equal(w.server.plain, 0);
         }
-    /* an agent that dies before the answer leaves the plain body to the next one, which says nothing
-     * of compressed ones */
+    /* an agent that dies before the answer leaves the plain body to the next one, which says
+     * nothing of compressed ones */
     struct world w = world();
     fate_begin(&w.mail.header, &w.server, true, w.now, w.random);
     assert_int_equal(w.server.plain, LG__PLAIN_UNANSWERED);

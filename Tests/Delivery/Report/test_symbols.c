@@ -1,5 +1,5 @@
-/* The functions of a module by the symbol table of its file: of the right file alone, and whatever the
- * file is. Under sanitizers. */
+/* The functions of a module by the symbol table of its file: of the right file alone, and whatever
+ * the file is. Under sanitizers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -63,6 +63,9 @@ struct LaunchGuardTool: AsyncParsableCommand {
         if CommandLine.paths == ["--version"] { return Output.write(Reader.libraryVersion + "\n") }
         FleetProgram.become(for: CommandLine.paths)
         do {
+            #if os(Linux)
+            if CommandLine.paths.first == "run", let run = ProgramRun(plain: Array(CommandLine.paths.dropFirst())) { try run.start() }
+            #endif
             try checkCommand(CommandLine.paths)
             var command = try parseAsRoot(CommandLine.paths)
             if var command = command as? any AsyncParsableCommand {

@@ -79,8 +79,11 @@ final class RunWitness {
         return [root] + names.filter { !$0.hasPrefix(".") && $0 != "runs" }.map { "\(root)/\($0)" }
     }
 
+    /// The run files of a state directory, in no order: a start has no time to sort them.
     static func runs(_ directory: String) -> [String] {
-        (try? StateDirectory(path: directory).runPaths()) ?? []
+        let folder = directory + "/runs"
+        let names = (try? ReportPath.names(in: folder)) ?? []
+        return names.filter { $0.hasSuffix(".lgrun") }.map { folder + "/" + $0 }
     }
 
     /// Nil: the file does not show it, or not yet.
