@@ -34,7 +34,8 @@ typedef struct lg_report_options {
     uint32_t size;            /**< sizeof(lg_report_options); LG_REPORT_OPTIONS_INIT sets it */
     uint32_t left_out;        /**< LG_REPORT_*: parts that are left out */
     /** 1: include the bytes of the stacks, which are many and hold the program's data. Redacted
-     *  values in them are not blanked. */
+     *  values in them are not blanked. 2: they are, and where it is not known what is redacted, the
+     *  bytes are left out. */
     uint32_t stack_bytes;
     /** 1: home directories become "~" in paths and texts, and fields that docs/FIELDS.md marks are
      *  left out, as is a number above INT64_MAX, which only a damaged file has */
@@ -54,6 +55,31 @@ typedef struct lg_report_options {
 #define LG_REPORT_OPTIONS_INIT lg_sized<lg_report_options>()
 #else
 #define LG_REPORT_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_report_options) }
+#endif
+
+/** Choices for a minidump. Zero is the default. */
+typedef struct lg_minidump_options {
+    uint32_t size;            /**< sizeof(lg_minidump_options); LG_MINIDUMP_OPTIONS_INIT sets it */
+    /** 1: also of a run without stacks, and of an unknown processor; home directories become "~" in
+     *  paths and texts, and in memory their names, the arguments and the environment are blanked */
+    uint32_t for_sending;
+    /** 1: home directories stay also with for_sending */
+    uint32_t keep_home;
+    uint32_t reserved;        /**< 0 */
+    /** Most bytes; 0 = 4294967295, the most of the format; at least 4096. Beyond it stacks are left
+     *  out, those of the last threads first, then the memory map, then all but the first modules
+     *  and threads. */
+    uint64_t most_bytes;
+    /** asynchronous callers in words, which only symbols tell; NULL: not known. Borrowed. */
+    const char *async_callers;
+    /** how the run ended, where the caller knows more; NULL: the reader's own verdict. Borrowed. */
+    const lg_verdict *verdict;
+} lg_minidump_options;
+
+#ifdef __cplusplus
+#define LG_MINIDUMP_OPTIONS_INIT lg_sized<lg_minidump_options>()
+#else
+#define LG_MINIDUMP_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_minidump_options) }
 #endif
 
 /** Takes the next bytes of the text, in order, and returns 0; anything else ends the report. Called
@@ -149,6 +175,22 @@ LG_API lg_status lg_fleet_example_report(const lg_fleet_example *example, lg_rep
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, lg_report_sink sink, void *user);
+
+/** Write a run as a minidump: of its crash, or else of the stacks that were taken last while it
+ *  lived. docs/EXPORT.md lists its contents. Redacted values are not in it, also where they stand
+ *  in memory; registers stay. Where it is not known which values are redacted, there is no memory.
+ *
+ *  @param options  borrowed; NULL: all defaults.
+ *  @return LG_OK, also where parts of the file are damaged; LG_ERR_NOT_FOUND: there is no stack;
+ *          LG_ERR_UNSUPPORTED: neither registers nor the system's words say which processor it was,
+ *          or minidumps have no form for it here, or this is not Linux; LG_ERR_LIMIT: larger than
+ *          `most_bytes`, whatever is left out; LG_ERR_STATE: not a run file; LG_ERR_SYSTEM: the
+ *          sink refused, or there is no memory; LG_ERR_OPTION; LG_ERR_ARGUMENT.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_minidump(lg_reader *reader, const lg_minidump_options *options, lg_report_sink sink, void *user);
 
 /** What of a run must not be shown: its redacted keys, and their values in annotations, breadcrumbs
  *  and guard events. lg_reader_report() hides the same. */
