@@ -826,7 +826,8 @@ static void take_hint(struct world *w)
     if (!w->start->hint)
         return;
     w->device.hint = (struct hint){ (lg_hint_kind)(w->start->hint - 1), w->device.hint.serial + 1, w->start->hint_what,
-                                    w->device.now.wall_ns + w->start->hint_days * DAY_NS };
+                                    w->device.now.wall_ns + w->start->hint_days * DAY_NS, { .crc = 0 } };
+    device_take_hint(&w->device);
     write_trace(w->trace, " #a-hint:%u:%u:%u-days", w->start->hint - 1u, w->start->hint_what, w->start->hint_days);
 }
 
