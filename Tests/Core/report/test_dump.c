@@ -116,6 +116,25 @@ static void test_homes_in_memory(void **state)
     }
 }
 
+static void test_homes_leave_only_on_wish(void **state)
+{
+    static const lg_report_options rows[] = { { .size = sizeof rows[0], .for_sending = 1 }, { .size = sizeof rows[0], .for_sending = 1, .keep_home = 1 },
+                                              { .size = sizeof rows[0] } };
+    struct lg__secrets *secrets = calloc(1, sizeof *secrets);
+    (void)state;
+    assert_non_null(secrets);
+    secrets->is_known = true;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[] = "on a stack: /home/alice/notes";
+        struct lg__report report = { .options = &rows[i], .secrets = secrets };
+        struct lg__dump_stretch stretch = { .start = 0x1000, .size = sizeof text, .bytes = (uint8_t *)text, .is_stack = true };
+        struct lg__dump_memory memory = { .list = &stretch, .count = 1 };
+        lg__dump_memory_blank(&memory, &report);
+        assert_int_equal(strstr(text, "alice") == NULL, i == 0);
+    }
+    free(secrets);
+}
+
 /* The beginning of the first stack: 2 arguments, 2 variables, in two words each. */
 static void test_arguments_and_environment(void **state)
 {
@@ -175,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_no_memory_where_it_is_not_known_what_is_redacted),
         cmocka_unit_test(test_a_stack_without_room_is_left_out),
         cmocka_unit_test(test_homes_in_memory),
+        cmocka_unit_test(test_homes_leave_only_on_wish),
         cmocka_unit_test(test_arguments_and_environment),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_without_memory_nothing_is_whole),
