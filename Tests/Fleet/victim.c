@@ -1,5 +1,6 @@
-/* A short life on a device of a fleet: `fleet-victim STATE VERSION END [SCREEN]`, where END is a way
- * to die, or `wait`, which dies of the signal that it gets. SCREEN is the value of an annotation. */
+/* A short life on a device of a fleet: `fleet-victim STATE VERSION END [SCREEN]`, where END is a
+ * way to die, or `wait`, which dies of the signal that it gets. SCREEN is the value of an
+ * annotation. */
 #define _GNU_SOURCE
 #include <launchguard/launchguard.h>
 #include <signal.h>

@@ -142,7 +142,7 @@ static const struct lg__field row_fields[] = {
     VALUE("trend", trend, "[number]", "", "Runs a day; the last one is trendEnd."),
     STRING_IF("trendEnd", trend_end, "day", "The trend end."),
     VALUE("type", row_type, "string", "", "Always fleet-bug."),
-    VALUE("versions", versions, "[fleet-part]", "", "The versions, the first seen first."),
+    VALUE("versions", versions, "[fleet-part]", "", "The versions, the oldest first."),
     LAST,
 };
 #undef OF

@@ -15,7 +15,7 @@ struct BugGroup {
     var lastStarted: String?
     /// The most frequent first.
     var fingerprints: [String] = []
-    /// The first seen first.
+    /// The oldest first.
     var versions: [Part] = []
     var decision: Decision?
     /// Runs that have the bug although it was resolved.
@@ -67,7 +67,7 @@ struct BugGroup {
         let condition = "WHERE (?1 IS NULL OR app = ?1) AND (?2 IS NULL OR bug = ?2)"
         let orders = try orders(database)
         var versions: [String: [Part]] = [:], fingerprints: [String: [String]] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT * FROM bug_version \(condition) ORDER BY bug, first_started, version", arguments: [app, bug]) {
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM bug_version \(condition) ", arguments: [app, bug]) {
             let version: String? = try row.value("version")
             versions[try row.value("bug"), default: []].append(
                 Part(
@@ -79,16 +79,17 @@ struct BugGroup {
         let ranking = "SELECT * FROM ranking \(condition) ORDER BY devices DESC, runs DESC, last_started DESC, bug"
         return try Row.fetchAll(database, sql: ranking, arguments: [app, bug]).map { row in
             var group = try BugGroup(row)
-            group.versions = versions[group.bug] ?? []
+            let order = orders[group.app] ?? VersionOrder(firstStarted: [:])
+            group.versions = order.sorted(versions[group.bug] ?? [], by: \.version)
             group.fingerprints = fingerprints[group.bug] ?? []
-            group.again = group.decision?.again(in: group.versions, orders[group.app] ?? VersionOrder(firstStarted: [:]))
+            group.again = group.decision?.again(in: group.versions, order)
             (group.trend, group.trendEnd) = (trend.of(group.bug), trend.end)
             group.recent = trend.change(of: group.bug, app: group.app)
             return group
         }
     }
 
-    private static func orders(_ database: Database) throws -> [String: VersionOrder] {
+    static func orders(_ database: Database) throws -> [String: VersionOrder] {
         var orders: [String: VersionOrder] = [:]
         for row in try Row.fetchAll(database, sql: "SELECT app, version, first_started FROM version WHERE version IS NOT NULL AND first_started IS NOT NULL") {
             orders[try row.value("app"), default: VersionOrder(firstStarted: [:])].firstStarted[try row.value("version")] = try row.value("first_started")

@@ -79,12 +79,15 @@ struct Decision {
         self.init(state: state, version: try row.value("resolved_in"), decided: decided)
     }
 
-    /// The part of a bug's runs that has it although it was resolved: the first version seen, or,
-    /// where none was said, the last one.
+    /// The part of a bug's runs that has it although it was resolved: of the version that was first
+    /// seen.
     func again(in versions: [BugGroup.Part], _ order: VersionOrder) -> BugGroup.Part? {
         guard state == .resolved else { return nil }
-        guard let version else { return versions.last { ($0.lastStarted ?? "") > decided } }
-        return versions.first { part in part.version.flatMap { order.isAtLeast($0, version) } == true }
+        let again = versions.filter { part in
+            guard let version else { return (part.lastStarted ?? "") > decided }
+            return part.version.flatMap { order.isAtLeast($0, version) } == true
+        }
+        return again.min { ($0.firstStarted ?? "") < ($1.firstStarted ?? "") }
     }
 
     static func decide(_ decision: Decision?, _ state: State, of bug: BugDigits, in path: String) throws {
@@ -98,8 +101,8 @@ struct Decision {
             }
             try database.execute(
                 sql: """
-                    INSERT INTO decision (bug, state, version, decided) VALUES (?, ?, ?, ?)
-                    ON CONFLICT (bug) DO UPDATE SET state = excluded.state, version = excluded.version, decided = excluded.decided
+                    INSERT INTO decision (bug, state, resolved_in, decided) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (bug) DO UPDATE SET state = excluded.state, resolved_in = excluded.resolved_in, decided = excluded.decided
                     """, arguments: [key, decision.state.rawValue, decision.version, decision.decided])
             return "\(BugGroup.short(key)) is \(decision.state.rawValue)" + (decision.version.map { " in \($0)" } ?? "")
         }

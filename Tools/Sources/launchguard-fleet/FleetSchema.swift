@@ -117,7 +117,7 @@ enum FleetSchema {
         CREATE TABLE decision (
             bug TEXT PRIMARY KEY,
             state TEXT NOT NULL,
-            version TEXT,
+            resolved_in TEXT,
             decided TEXT NOT NULL
         );
         CREATE TABLE merge (
@@ -127,7 +127,7 @@ enum FleetSchema {
         );
         CREATE VIEW ranking AS
             SELECT r.bug, b.app, b.ending, b.kind, count(*) AS runs, count(DISTINCT r.device_id) AS devices, count(DISTINCT r.version) AS versions,
-                min(r.started) AS first_started, max(r.started) AS last_started, d.state, d.version AS resolved_in, d.decided, b.headline, b.place
+                min(r.started) AS first_started, max(r.started) AS last_started, d.state, d.resolved_in, d.decided, b.headline, b.place
             FROM run r JOIN bug b ON b.key = r.bug LEFT JOIN decision d ON d.bug = r.bug
             GROUP BY r.bug;
         CREATE VIEW bug_version AS

@@ -74,9 +74,13 @@ struct Ranking {
     }
 
     private static func versions(_ database: Database, _ app: String?) throws -> [VersionShare] {
-        let sql = "SELECT app, version, runs, crashed FROM version WHERE version IS NOT NULL AND (?1 IS NULL OR app = ?1) ORDER BY app, first_started DESC, version DESC"
-        return try Row.fetchAll(database, sql: sql, arguments: [app]).map { row in
+        let sql = "SELECT app, version, runs, crashed FROM version WHERE version IS NOT NULL AND (?1 IS NULL OR app = ?1) ORDER BY app"
+        let shares = try Row.fetchAll(database, sql: sql, arguments: [app]).map { row in
             VersionShare(app: try row.value("app"), version: try row.value("version"), runs: try row.value("runs"), crashed: try row.value("crashed"))
+        }
+        let orders = try BugGroup.orders(database)
+        return Dictionary(grouping: shares, by: \.app).sorted { $0.key < $1.key }.flatMap { app, shares in
+            (orders[app] ?? VersionOrder(firstStarted: [:])).sorted(shares) { $0.version }.reversed()
         }
     }
 

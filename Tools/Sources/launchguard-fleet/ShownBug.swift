@@ -112,7 +112,7 @@ struct ShownBug {
 
     private func write(_ parts: [BugGroup.Part], _ title: String, to writer: inout TextWriter) {
         writer.heading(title)
-        // The last ones of versions are the newest ones, the first ones of devices have the most runs.
+        // The newest versions are the last ones, and the devices with most runs the first ones.
         let shown = title == "By version" ? Array(parts.suffix(Self.most)) : Array(parts.prefix(Self.most))
         let width = shown.map(\.label.count).max() ?? 0
         for part in shown {

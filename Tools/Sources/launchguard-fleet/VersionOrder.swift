@@ -12,6 +12,15 @@ struct VersionOrder {
         return mine >= its
     }
 
+    /// The oldest first.
+    func sorted<Value>(_ values: [Value], by version: (Value) -> String?) -> [Value] {
+        let keyed = values.map { (value: $0, version: version($0) ?? "", parts: version($0).flatMap(Self.parts)) }
+        guard keyed.allSatisfy({ $0.parts != nil }) else {
+            return keyed.sorted { (firstStarted[$0.version] ?? "", $0.version) < (firstStarted[$1.version] ?? "", $1.version) }.map(\.value)
+        }
+        return keyed.sorted { Self.isLess($0.parts ?? [], $1.parts ?? []) }.map(\.value)
+    }
+
     /// Runs of digits, and what is between them.
     private static func parts(_ version: String) -> [Substring]? {
         var rest = version.hasPrefix("v") ? version.dropFirst() : version[...]
