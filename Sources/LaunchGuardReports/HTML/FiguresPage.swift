@@ -141,8 +141,10 @@ extension FiguresPage.Cell {
                 $0.text(": " + text)
             }
         case .words(let text, let lines):
-            page.text(text)
-            for line in lines { page.element("p", ["class": "note"], line) }
+            page.element("div") {
+                $0.text(text)
+                for line in lines { $0.element("p", ["class": "note"], line) }
+            }
         case .link(let words, let name): page.element("a", ["href": name], words)
         case .bars(let counts): Self.draw(counts, to: &page)
         }

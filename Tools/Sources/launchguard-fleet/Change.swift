@@ -29,7 +29,8 @@ struct Change {
             let tenths = Int((value * 10).rounded())
             return value >= 10 || tenths % 10 == 0 ? "\(Int(value.rounded()))" : "\(tenths / 10).\(tenths % 10)"
         }
-        guard let high = ratio.high else { return "at least \(number(ratio.low)) times as often" }
+        // A bound that far away says nothing.
+        guard let high = ratio.high, high < 20 * max(ratio.low, 1) else { return "at least \(number(ratio.low)) times as often" }
         return ratio.low == 0 ? "at most \(number(high)) times as often" : "\(number(ratio.low)) to \(number(high)) times as often"
     }
 

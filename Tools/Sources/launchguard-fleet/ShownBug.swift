@@ -23,6 +23,7 @@ struct ShownBug {
         var headline: String
     }
 
+    /// On a page; of devices as well.
     private static let mostRuns = 50
 
     init(_ fleet: FleetDatabase, digits: String) throws {
@@ -148,17 +149,21 @@ struct ShownBug {
                     rows: traits.map { [.text($0.name), .text($0.value), .text("\($0.runs) of \($0.total)"), .text("\($0.otherRuns) of \($0.otherTotal)")] },
                     note: "What nearly all of its runs have, and the other runs of the application do not."))
         }
-        page.tables.append(table("versions", "By version", "Version", group.versions, withDevices: true))
-        page.tables.append(table("devices", "By device", "Device", devices, withDevices: false))
-        guard let links else { return page }
-        page.tables.append(
+        page.tables.append(table("versions", "By version", "Version", group.versions.reversed(), withDevices: true))
+        let byDevice = table("devices", "By device", "Device", devices, withDevices: false)
+        guard let links else {
+            page.tables.append(byDevice)
+            return page
+        }
+        page.tables += [
             .init(
                 id: "runs", title: "Newest runs", columns: ["Run", "Started", "Version", "Device", "What happened"],
                 rows: runs.map { run in
                     let name = "run \(run.number)"
                     let cell = run.uuid == example.identity?.uuid ? links.run(run.uuid).map { FiguresPage.Cell.link(name + ", whole", $0) } : nil
                     return [cell ?? .text(name), .text((run.started ?? "").prefix(19).description), .text(run.version ?? ""), .text(run.device), .text(run.headline)]
-                }))
+                }), byDevice,
+        ]
         page.links = [("All bugs", PageLinks.index)] + (example.identity.flatMap { links.run($0.uuid) }.map { [("The best example", $0)] } ?? [])
         return page
     }
@@ -166,9 +171,9 @@ struct ShownBug {
     private func table(_ id: String, _ title: String, _ column: String, _ parts: [BugGroup.Part], withDevices: Bool) -> FiguresPage.Table {
         .init(
             id: id, title: title, columns: [column, "Runs"] + (withDevices ? ["Devices"] : []) + ["First run", "Last run"],
-            rows: parts.map { part in
+            rows: parts.prefix(Self.mostRuns).map { part in
                 [.text(part.label), .number(part.runs)] + (withDevices ? [.number(part.devices)] : [])
                     + [part.firstStarted, part.lastStarted].map { .text(($0 ?? "").prefix(19).description) }
-            })
+            }, note: parts.count > Self.mostRuns ? "And \(parts.count - Self.mostRuns) more." : nil)
     }
 }
