@@ -12,6 +12,7 @@ import math
 import random
 import re
 import shutil
+import sqlite3
 import subprocess
 
 import fleet_case
@@ -253,6 +254,32 @@ class Truth(FleetCase):
         for words in ["mute", "xyz"], ["resolve", divide, "--in", ""], ["resolve", "--undo", "--in", "2", divide], ["merge", divide]:
             self.assertEqual(self.tool(*words, *([self.database] if words[0] != "merge" else [])).status, fleet_case.USAGE, words)
         self.assertEqual(self.contents(), before)
+
+    def test_hostile_rows(self):
+        """What no collect stores: pages outside of the folder, merges in a circle, words of people."""
+        bug = self.name(ALPHA, "exit")
+        with sqlite3.connect(self.database) as connection:
+            connection.execute("PRAGMA foreign_keys = OFF")
+            for table, column in ("run", "key"), ("run", "bug"), ("bug", "key"), ("example", "key"):
+                connection.execute(f"UPDATE {table} SET {column} = '../../x' WHERE {column} = ?", (self.name(ALPHA, "abort"),))
+            report = json.loads(connection.execute("SELECT report FROM example WHERE key = ?", (bug,)).fetchone()[0])
+            report["identity"]["uuid"] = "../../../y"
+            connection.execute("UPDATE example SET report = ? WHERE key = ?", (json.dumps(report), bug))
+            connection.execute("UPDATE run SET version = '<i>9' WHERE bug = ?", (bug,))
+            connection.execute("INSERT INTO merge VALUES (?1, ?2, 1), (?2, ?1, 1)", (bug, self.name(ALPHA, "write")))
+            connection.execute("INSERT INTO decision VALUES (?, 'no state', NULL, 'never')", (bug,))
+        connection.close()
+        before = set(self.directory.rglob("*"))
+        result = self.tool("top", "--pages", self.directory / "pages", self.database)
+        self.assertEqual((result.status, result.errors), (0, ""), result)
+        made = {path.name for path in set(self.directory.rglob("*")) - before}
+        self.assertEqual(made, {path.name for path in (self.directory / "pages").iterdir()} | {"pages"})
+        self.assertNotIn("<i>", (self.directory / "pages" / f"bug-{bug}.html").read_text("utf-8"))
+        self.assertNotIn("href=\"../", "".join(path.read_text("utf-8") for path in (self.directory / "pages").iterdir()))
+        self.assertEqual(self.tool("show", bug, self.database).status, 0)
+        self.collect(self.devices, symbols=True)
+        self.check_database()
+        self.assertEqual(sum(group["runs"] for group in self.top("--all")), sum(run.end != "clean" for run in self.runs))
 
     def test_rows_as_files(self):
         self.collect("--to", self.directory / "rows", self.devices, symbols=True)
