@@ -239,11 +239,11 @@ class Collect(FleetCase):
     def test_cloned_machine_ids(self):
         boots = [f"{number:032x}" for number in range(1, 9)]
         app = "org.example.fleet"
-        # One device with three boots, and two users of a machine, at once in one boot.
+        # One device with three boots, and two users of a machine, at once in the same boots.
         for day in range(6):
             self.copy("clean", "fine", day + 1, day, "1.0", "1" * 32, app, boots[day // 2])
-            self.copy("clean", "users/alice", day + 1, day, "1.0", "2" * 32, app, boots[4])
-            self.copy("clean", "users/bob", day + 1, day, "1.0", "2" * 32, app, boots[4])
+            self.copy("clean", "users/alice", day + 1, day, "1.0", "2" * 32, app, boots[4 + day // 3])
+            self.copy("clean", "users/bob", day + 1, day, "1.0", "2" * 32, app, boots[4 + day // 3])
         self.assertEqual(self.collect(self.write_copies()).errors, "")
         # Two boots that take turns, in one folder; and folders without a common boot.
         for day in range(4):
@@ -325,6 +325,24 @@ class Top(FleetCase):
         self.assertIn("it has no run of org.nobody; it has org.example.fleet\n", self.tool("top", "--app", "org.nobody", self.database).errors)
         for wrong in "1.4.1", "..1.4.2", "1.4.1..":
             self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
+
+    def test_what_was_said(self):
+        """Two assertions of one function are two bugs, in two applications four, and a row has the sentence."""
+        words = {"assert": "argc == 0 && \"no arguments\"", "assert-state": "!argv[1][0] && \"no state\""}
+        for end in words:
+            operator_case.run([operator_case.options.victim, self.sources / end, "1.0", end])
+            self.files[end] = next((self.sources / end / "runs").glob("*.lgrun"))
+            for number, app in enumerate(("org.alpha", "org.beta"), 1):
+                ENDS[end] = "crash"
+                self.copy(end, f"{app}/{end}", number, 0, "1.0", f"{number:032x}", app)
+            del ENDS[end]
+        self.collect(self.write_copies(), symbols=True)
+        self.assertEqual(len(self.top()), 4)
+        text = self.tool("top", self.database).output
+        for said in words.values():
+            for app in "org.alpha", "org.beta":
+                self.assertRegex(text, re.escape(f"  assertion `{said}' failed in main (victim.c:") + rf"\d+\) of {app}\n")
+        self.assertEqual(len(self.top("--app", "org.beta")), 2)
 
     def test_code_that_moved(self):
         """Functions with the same code have the same fingerprint in two builds, without symbols."""

@@ -200,6 +200,11 @@ class Truth(FleetCase):
         text = self.tool("show", self.name(ALPHA, "divide"), self.database).output
         self.assertIn(f"  screen map: all {len(own)} runs, and 0 of the {len(others)} others\n", text)
         self.assertIn("a short life", text)  # its breadcrumb
+        with sqlite3.connect(self.database) as connection:
+            connection.execute("UPDATE run SET is_short_of_memory = 1 WHERE bug = ?", (shown["group"]["bug"],))
+        connection.close()
+        text = self.tool("show", self.name(ALPHA, "divide"), self.database).output
+        self.assertIn(f"  memory near its limit: all {len(own)} runs, and 0 of the {len(others)} others\n", text)
         # A bug that has nothing of its own.
         shown = json.loads(self.tool("show", "--json", self.name(ALPHA, "write"), self.database).output)
         self.assertEqual(shown["traits"], [])
@@ -224,7 +229,7 @@ class Truth(FleetCase):
         check()
         before = self.contents()
         self.collect(self.devices, symbols=True)
-        self.assertEqual(self.contents(), before)
+        self.check_contents(before)
         check()
         # A new device with a later version.
         self.copy("exit", f"{ALPHA}/k900", 1, 13, "2.2.1", f"{900:032x}", ALPHA)
@@ -253,10 +258,10 @@ class Truth(FleetCase):
             self.assertIn(said, result.errors)
         for words in ["mute", "xyz"], ["resolve", divide, "--in", ""], ["resolve", "--undo", "--in", "2", divide], ["merge", divide]:
             self.assertEqual(self.tool(*words, *([self.database] if words[0] != "merge" else [])).status, fleet_case.USAGE, words)
-        self.assertEqual(self.contents(), before)
+        self.check_contents(before)
 
     def test_hostile_rows(self):
-        """What no collect stores: pages outside of the folder, merges in a circle, words of people."""
+        """What no collect stores: names outside of the folder, merges in a circle, other words."""
         bug = self.name(ALPHA, "exit")
         with sqlite3.connect(self.database) as connection:
             connection.execute("PRAGMA foreign_keys = OFF")

@@ -2,6 +2,7 @@
  * way to die, or `wait`, which dies of the signal that it gets. SCREEN is the value of an
  * annotation. */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <launchguard/launchguard.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,6 +52,11 @@ int main(int argc, char **argv)
         return fleet_victim_divide(0);
     if (strcmp(end, "abort") == 0)
         abort();
+    /* Two bugs of one function. */
+    if (strcmp(end, "assert") == 0)
+        assert(argc == 0 && "no arguments");
+    if (strcmp(end, "assert-state") == 0)
+        assert(!argv[1][0] && "no state");
     if (strcmp(end, "exit") == 0)
         exit(3);
     if (strcmp(end, "kill") == 0)
