@@ -315,7 +315,8 @@ class Top(FleetCase):
         self.assertEqual(found, [("new", 0, 4), ("more", 1, 40), ("gone", 5, 0), ("less", 30, 2), ("same", 6, 6)])
         self.assertEqual({(group["change"]["oldTotal"], group["change"]["newTotal"]) for group in groups}, {totals})
         text = self.tool("top", "--version", "1.4.1..1.4.2", self.database).output
-        self.assertRegex(text, f"1 of {totals[0]} runs of 1.4.1, 40 of {totals[1]} of 1.4.2: [0-9.]+ to [0-9.]+ times as often\n")
+        self.assertRegex(text, f"1 of {totals[0]} runs of 1.4.1, 40 of {totals[1]} of 1.4.2: at least [0-9.]+ times as often\n")
+        self.assertIn(f"30 of {totals[0]} runs of 1.4.1, 2 of {totals[1]} of 1.4.2: at most 0.3 times as often\n", text)
         self.assertIn(f"6 of {totals[0]} runs of 1.4.1, 6 of {totals[1]} of 1.4.2; chance may explain that\n", text)
         missing = self.tool("top", "--version", "1.4.1..9", self.database)
         self.assertEqual((missing.status, missing.output), (NOT_FOUND, ""))

@@ -2,6 +2,7 @@
  * way to die, or `wait`, which dies of the signal that it gets. SCREEN is the value of an
  * annotation. */
 #define _GNU_SOURCE
+#undef NDEBUG
 #include <assert.h>
 #include <launchguard/launchguard.h>
 #include <signal.h>

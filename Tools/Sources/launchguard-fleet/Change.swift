@@ -31,7 +31,7 @@ struct Change {
         }
         // A bound that far away says nothing.
         guard let high = ratio.high, high < 20 * max(ratio.low, 1) else { return "at least \(number(ratio.low)) times as often" }
-        return ratio.low == 0 ? "at most \(number(high)) times as often" : "\(number(ratio.low)) to \(number(high)) times as often"
+        return ratio.low < 0.05 ? "at most \(number(high)) times as often" : "\(number(ratio.low)) to \(number(high)) times as often"
     }
 
     /// What is worth a word of two weeks: a change beyond chance.
