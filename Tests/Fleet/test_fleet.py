@@ -328,7 +328,7 @@ class Top(FleetCase):
             self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
 
     def test_what_was_said(self):
-        """Two assertions of one function are two bugs, in two applications four, and a row has the sentence."""
+        """Two assertions of one function are two bugs, and a row has the sentence."""
         words = {"assert": "argc == 0 && \"no arguments\"", "assert-state": "!argv[1][0] && \"no state\""}
         for end in words:
             operator_case.run([operator_case.options.victim, self.sources / end, "1.0", end])

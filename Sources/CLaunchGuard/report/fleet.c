@@ -138,7 +138,7 @@ static const struct lg__field row_fields[] = {
     STRING_IF("resolvedIn", resolved_in, "string", "Version in which it was resolved."),
     FIELD(NUMBER, "runs", runs, "", "The runs."),
     VALUE("schema", lg__report_schema, "integer", "", "Version of this shape."),
-    STRING_IF("state", state, "string", "`muted`, `resolved`, or `again`: resolved and seen again. Left out: open."),
+    STRING_IF("state", state, "string", "One of `muted`, `resolved` and `again`, which is resolved and seen again; left out: it is open."),
     VALUE("trend", trend, "[number]", "", "Runs a day; the last one is trendEnd."),
     STRING_IF("trendEnd", trend_end, "day", "The trend end."),
     VALUE("type", row_type, "string", "", "Always fleet-bug."),
