@@ -92,6 +92,8 @@ tool_test(export-swift-log Export/test_swift_log.py ${with_tool} ${with_preload}
 set(fleet ${with_tool} --victim $<TARGET_FILE:fleet-victim> --copies $<TARGET_FILE:fleet-copies>)
 tool_test(fleet Fleet/test_fleet.py ${fleet})
 tool_long_test(fleet Fleet/test_fleet.py ${fleet} --long)
+tool_test(fleet-truth Fleet/test_truth.py ${fleet})
+tool_test(fleet-scale Fleet/test_scale.py ${fleet})
 tool_test(fleet-pages Fleet/test_fleet_html.py ${fleet} --browser ${PROJECT_SOURCE_DIR}/build/page-browser)
 
 if(TARGET launchguard-agent)
