@@ -13,6 +13,11 @@ class Pair(typing.NamedTuple):
     wrong: str = ""
 
     @property
+    def one_function(self):
+        """Whether both are in one function."""
+        return "one function" in self.reason or "one expression" in self.reason or "two lines" in self.reason
+
+    @property
     def name(self):
         return f"{self.one} | {self.other}"
 

@@ -37,7 +37,10 @@ public struct BugKey: Hashable, Sendable {
         let kind = family(of: crash.finestKind)
         var lines = ["kind \(kind)"]
         if kind.hasPrefix("signal.") { lines.append("signal \(crash.signal.name)") }
+        let isOfSystem = crash.messages?.contains { $0.source == .cppType && ($0.demangled ?? $0.text).contains("system_error") } == true
         for message in crash.messages ?? [] {
+            // The text of such an exception begins with what the program was given.
+            if isOfSystem, message.source == .cppWhat { continue }
             if let words = MessageWords.said(message, in: kind) { lines.append("message \(words)") }
         }
         return lines
@@ -65,4 +68,10 @@ extension RunReport {
     /// The key by which a desk groups its runs: the bug key, or without names `coarse`, the coarse
     /// key of the run. Frames are to have their symbols by now.
     public func bugKey(coarse: String?) -> String? { BugKey(self)?.digits ?? coarse }
+
+    /// The frame whose place in its function the bug key has, and that function.
+    public var placedFrame: (frame: Frame, function: Symbol)? {
+        let frames = BugKey.Frames(self)
+        return (fatalCrash.map(frames.placed) ?? hang?.threads?.first.flatMap(frames.placed)).map { ($0.frame, $0.symbol) }
+    }
 }

@@ -1,15 +1,21 @@
 /// Names of functions as a key has them: without what compilers, versions and arguments of
 /// templates add.
 enum FunctionName {
-    static func normalised(_ symbol: Symbol) -> String {
+    /// - Parameter outer: the function into which it is inlined. Compilers write the bare name of a
+    ///   function that no other file can call, or "operator()" for a lambda.
+    static func normalised(_ symbol: Symbol, in outer: Symbol? = nil) -> String {
         let mangled = symbol.mangledName ?? symbol.name
         var name = withoutArguments(symbol.name)
         if mangled.hasPrefix("$s") || mangled.hasPrefix("$S") || mangled.hasPrefix("$e") {
             name = ofSwift(name)
-        } else if mangled.hasPrefix("_Z"), name.contains("(") {
+        } else if mangled.hasPrefix("_Z") {
             name = ofCPlusPlus(name)
         } else if symbol.mangledName == nil {
             name = ofC(name)
+            if symbol.isInlined, let outer, outer.mangledName?.hasPrefix("_Z") == true {
+                let around = normalised(outer)
+                name = name == "operator()" ? "\(around)::lambda" : (around.ranges(of: "::").last.map { around[..<$0.upperBound] } ?? "") + name
+            }
         }
         return name.isEmpty ? symbol.name : name
     }
@@ -47,42 +53,34 @@ enum FunctionName {
         return String(name)
     }
 
-    /// Without the type of the result, which templates have, and with one name for lambdas.
+    /// Without the type of the result, the parameters and anonymous namespaces, and with one name
+    /// for lambdas: `f()::{lambda(int)#1}::operator()(int) const` of gcc and
+    /// `f()::$_0::operator()(int) const` of clang are `f::lambda`.
     private static func ofCPlusPlus(_ text: String) -> String {
-        var name = text.replacing("(anonymous namespace)", with: "(anonymous)").replacing("{anonymous}", with: "(anonymous)")
-        for space in ["__cxx11::", "__1::", "[abi:cxx11]"] { name = name.replacing(space, with: "") }
-        if let operators = name.firstRange(of: "operator"), let begin = name[..<operators.lowerBound].lastIndex(of: " "), depth(at: begin, of: name) == 0 {
-            name = String(name[name.index(after: begin)...])
-        } else if !name.contains("operator") {
-            var end = name.startIndex, level = 0
-            for index in name.indices {
-                let character = name[index]
-                if character == "(", level == 0, !name[index...].hasPrefix("(anonymous)") { break }
-                level += "([{".contains(character) ? 1 : ")]}".contains(character) ? -1 : 0
-                if character == " ", level == 0 { end = name.index(after: index) }
+        var text = text.replacing("(anonymous namespace)::", with: "").replacing("{anonymous}::", with: "")
+        for space in ["__cxx11::", "__1::", "[abi:cxx11]"] { text = text.replacing(space, with: "") }
+        var name = "", level = 0
+        var rest = text[...]
+        while let character = rest.first {
+            if level == 0, rest.hasPrefix("operator()") {
+                name += "operator()"
+                rest = rest.dropFirst("operator()".count)
+            } else if level == 0, rest.hasPrefix("{lambda(") || rest.hasPrefix("$_"), let end = rest.firstIndex(where: { $0 == "}" || $0 == ":" }) {
+                name += "lambda"
+                rest = rest[end...].drop { $0 == "}" }
+            } else {
+                rest = rest.dropFirst()
+                if "([{".contains(character) { level += 1 }
+                if level == 0 { name.append(character) }
+                if ")]}".contains(character) { level -= 1 }
             }
-            name = String(name[end...])
         }
-        return withOneLambda(name)
-    }
-
-    /// `f()::{lambda(int)#1}::operator()(int) const` of gcc and `f()::$_0::operator()(int) const`
-    /// of clang are `f()::lambda`.
-    private static func withOneLambda(_ name: String) -> String {
-        var name = name
-        while let begin = name.firstRange(of: "{lambda("), let end = name[begin.upperBound...].firstIndex(of: "}") {
-            name.replaceSubrange(begin.lowerBound...end, with: "lambda")
-        }
-        while let begin = name.firstRange(of: "::$_") {
-            let digits = name[begin.upperBound...].prefix(while: \.isNumber)
-            name.replaceSubrange(begin.lowerBound..<digits.endIndex, with: "::lambda")
-        }
+        guard level == 0 else { return text }
+        for word in [" const", " volatile", " &&", " &", " noexcept"] where name.hasSuffix(word) { name.removeLast(word.count) }
+        let end = name.firstRange(of: "operator")?.lowerBound ?? name.endIndex
+        if let space = name[..<end].lastIndex(of: " ") { name = String(name[name.index(after: space)...]) }
         if let call = name.firstRange(of: "lambda::operator()") { name = name[..<call.lowerBound] + "lambda" }
         return name
-    }
-
-    private static func depth(at end: String.Index, of text: String) -> Int {
-        text[..<end].reduce(0) { $0 + ("([{".contains($1) ? 1 : ")]}".contains($1) ? -1 : 0) }
     }
 
     /// Without the arguments of templates and generic functions. A name of Rust may begin with a

@@ -4,25 +4,25 @@ enum MessageWords {
     static func said(_ message: Message, in kind: String) -> String? {
         let text = message.text.inOneLine
         switch message.source {
-        case .libc where kind == "abort.heap": return nil
+        // Which check of the heap fails first depends on the size of the block.
+        case .libc where kind == "abort.heap": return text.contains("double free") ? "double free" : text.contains("invalid ") ? "invalid pointer" : "corruption"
         case .libc where text.contains(": Assertion `"):
             guard let begin = text.firstRange(of: ": Assertion `"), let end = text.firstRange(of: "' failed") else { return words(text) }
             return begin.upperBound <= end.lowerBound ? "assertion \(text[begin.upperBound..<end.lowerBound])" : words(text)
-        case .swift where kind.hasPrefix("trap.swift.") && kind != "trap.swift.fatal_error" && text.hasPrefix("Swift/"): return nil
+        // A release build says no words there.
+        case .swift where kind.hasPrefix("trap.swift.") && kind != "trap.swift.fatal_error": return nil
         case .cppType: return "type \(FunctionName.withoutArguments(message.demangled ?? text))"
         default: return words(withoutPlace(text))
         }
     }
 
-    /// The words of a program that ended by its own will. A panic of Rust has its place, of which
-    /// the line changes with each version.
+    /// The words of a program that ended by its own will. A panic of Rust ends with its place, of
+    /// which the line changes with each version.
     static func words(ofProgram text: String) -> String {
-        guard let mark = text.firstRange(of: "panicked at ") else { return words(withoutPlace(text)) }
-        let rest = text[mark.upperBound...]
-        guard let end = rest.firstRange(of: ": ") ?? rest.firstRange(of: ":") else { return "panic " + words(String(rest)) }
-        let place = rest[..<end.lowerBound].split(separator: ":")
-        let file = place.first.map { String($0).lastPathPart } ?? ""
-        return "panic \(file) \(place.count > 2 ? "column \(place[2]) " : "")\(words(String(rest[end.upperBound...])))"
+        guard text.hasPrefix("panic: "), text.hasSuffix(")"), let begin = text.lastIndex(of: "(") else { return words(withoutPlace(text)) }
+        let place = text[text.index(after: begin)...].dropLast().split(separator: ":")
+        let words = words(String(text[..<begin].dropFirst("panic: ".count)))
+        return place.count == 3 ? "panic in \(String(place[0]).lastPathPart), column \(place[2]): \(words)" : "panic: \(words)"
     }
 
     /// Up to the first colon after some words; "#" stands for each word with a digit, a slash or
