@@ -52,6 +52,7 @@ public struct BugKey: Hashable, Sendable {
         case "fault.null_read", "fault.null_write", "fault.null_offset": "fault.null"
         case "fault.unmapped", "fault.general_protection", "fault.protected", "fault.readonly_write": "fault.wild"
         case "fault.jump_bad", "fault.exec_nx": "fault.jump_wild"
+        case "abort.explicit", "abort.cpp_terminate": "abort"
         default: kind
         }
     }
