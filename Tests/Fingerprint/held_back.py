@@ -3,22 +3,23 @@ trees of calls of uneven depth, services with queues, and bugs that a list of li
 import random
 import shutil
 
-SEED = 9001
+SEED = 9002
 WORDS = "amber basil cedar delta ember fjord grove haven ivory jolly karst lemon maple north ocean pearl quartz raven sable tulip umber velvet willow xenon yarrow zephyr".split()
 
-# Text of a bug, whether C has it, and whether two of it in one function stay two.
+# Text of a bug, whether C has it, and whether two of it in one function stay two: compilers make one
+# call of two that end in the same way.
 BUGS = [
     ("at->link->count++;", True, True), ("return at->link->count;", True, True), ("at->sink[0] = (char)depth;", True, True),
     ("if (depth >= 0) exit_badly(depth);", True, False), ("return depth % at->modulus;", True, True), ("strcpy(at->sink, at->name);", True, True),
     ("return (int)strtol(at->name, NULL, at->modulus + 99) + (int)strlen(at->name);", True, True), ("at->run(at);", True, True), ("abort();", True, False),
     ("assert(at->modulus > depth);", True, False), ("return at->rows[depth & 3][2].count;", True, True), ("fputs(at->name, at->out);", True, True),
     ('throw std::invalid_argument("level " + std::to_string(depth));', False, True), ("return (int)std::vector<int>(2).at(static_cast<size_t>(depth + 9));", False, True),
-    ("throw depth;", False, True), ("return *std::unique_ptr<int>();", False, True), ("return (int)std::map<std::string, int>().at(std::string(1, 'a' + (char)(depth & 7)));", False, True),
-    ("std::shared_ptr<node> other; other->count = depth;", False, True),
+    ("throw depth;", False, False), ("return held->count;", False, True), ("return (int)std::map<std::string, int>().at(std::string(1, 'a' + (char)(depth & 7)));", False, True),
+    ("shared->count = depth;", False, True),
 ]
 
 HEAD = """#define APART __attribute__((noinline))
-struct node { volatile int count, modulus; struct node *volatile link; char *volatile sink; const char *volatile name; void (*volatile run)(struct node *);
+struct node { volatile int count, modulus; struct node *volatile link, *volatile next; char *volatile sink; const char *volatile name; void (*volatile run)(struct node *);
     struct node *volatile rows[4]; FILE *volatile out; };
 static volatile int total;
 __attribute__((noreturn, noinline)) static void exit_badly(int code) { total = code; abort(); }
@@ -31,20 +32,23 @@ def generate(seed, is_cpp, version, count):
     later = random.Random(f"{seed} {is_cpp} later")
     lines = [index for index, bug in enumerate(BUGS) if bug[1] or is_cpp]
     names = draw.sample([f"{one}{other.title()}" for one in WORDS for other in WORDS if one != other], count)
-    text = [("".join(f"#include <{name}>\n" for name in ("cassert", "cstdio", "cstdlib", "cstring", "map", "memory", "stdexcept", "string", "vector"))
-             if is_cpp else "".join(f"#include <{name}.h>\n" for name in ("assert", "stdio", "stdlib", "string"))) + HEAD]
+    text = [("".join(f"#include <{name}>\n" for name in ("cassert", "cstdio", "cstdlib", "cstring", "map", "memory", "stdexcept", "string", "vector")) + HEAD
+             + "std::unique_ptr<node> held;\nstd::shared_ptr<node> shared;\n" if is_cpp else "".join(f"#include <{name}.h>\n" for name in ("assert", "stdio", "stdlib", "string")) + HEAD)]
     bugs, owners = [], ["services", "views", "model"]
     for index, name in enumerate(names):
         line = lines[index % len(lines)]
-        twice = index % 9 == 4 and BUGS[line][2]
+        twice = index % 9 == 4 and BUGS[line][2] and "at->" in BUGS[line][0]
         numbers = [len(bugs) + 1 + number for number in range(2 if twice else 1)]
         bugs += [(name, line)] * len(numbers)
-        parts = [f"    if (wanted == {number}) {{ {BUGS[line][0]} total += {number}; }}\n    total ^= {number};\n" for number in numbers]
+        # The second one is of another object, and of another field.
+        swapped = BUGS[line][0].replace("at->", "at->next->").replace("count", "?").replace("modulus", "count").replace("?", "modulus")
+        texts = [BUGS[line][0], swapped]
+        parts = [f"    if (wanted == {number}) {{ {text_of} total += {number}; }}\n    total ^= {number};\n" for number, text_of in zip(numbers, texts)]
         if version > 1 and later.random() < .4:
             parts.insert(later.randrange(len(parts) + 1), later.choice(["    total -= depth;\n", "    if (depth > 1000)\n        return 4;\n", "    for (int i = 0; i < depth; i++)\n        total += i;\n"]))
         below = [other for other in names[max(0, index - 3):index]]
         calls = "".join(f"    result += {owners[names.index(other) % 3] + '::' if is_cpp else ''}{other}(at, wanted, depth + 1);\n" for other in below[-2:]) if index % 3 == 2 else ""
-        attribute = ("APART static", "static", "static inline")[index % 3]
+        attribute = ("APART static", "static" if BUGS[line][2] else "APART static", "static inline" if BUGS[line][2] else "APART static")[index % 3]
         if version > 1:
             text.append(f"/* {'again ' * later.randrange(1, 4)}\n   and a line */\nint number_{index} = {index};\n")
         body = f"{attribute} int {name}(struct node *at, int wanted, int depth)\n{{\n    int result = wanted & 1;\n{''.join(parts)}{calls}    __asm__ volatile(\"\" ::: \"memory\");\n    return result;\n}}\n"
@@ -56,7 +60,7 @@ def generate(seed, is_cpp, version, count):
     calls = "".join(f"    sum += {owners[names.index(name) % 3] + '::' if is_cpp else ''}{name}(at, wanted, 0);\n" for name in order)
     for caller in "serve", "replay":
         text.append(f"APART static int {caller}(struct node *at, int wanted)\n{{\n    int sum = {len(caller) + half};\n{calls}    __asm__ volatile(\"\" ::: \"memory\");\n    return sum;\n}}\n")
-    text.append(("extern \"C\" " if is_cpp else "") + "int program(int bug, int way)\n{\n    static struct node first;\n    return way ? replay(&first, bug) : serve(&first, bug);\n}\n")
+    text.append(("extern \"C\" " if is_cpp else "") + "int program(int bug, int way)\n{\n    static struct node first, second;\n    first.next = &second;\n    return way ? replay(&first, bug) : serve(&first, bug);\n}\n")
     return "".join(text), bugs
 
 

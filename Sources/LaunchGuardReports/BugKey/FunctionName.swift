@@ -1,8 +1,7 @@
 /// Names of functions as a key has them: without what compilers, versions and arguments of
 /// templates add.
 enum FunctionName {
-    /// - Parameter outer: the function into which it is inlined. Compilers write the bare name of a
-    ///   function that no other file can call, or "operator()" for a lambda.
+    /// - Parameter outer: the function into which it is inlined. A lambda is "operator()" there.
     static func normalised(_ symbol: Symbol, in outer: Symbol? = nil) -> String {
         let mangled = symbol.mangledName ?? symbol.name
         var name = withoutArguments(symbol.name)
@@ -10,12 +9,12 @@ enum FunctionName {
             name = ofSwift(name)
         } else if mangled.hasPrefix("_Z") {
             name = ofCPlusPlus(name)
+            // A function that no other file can call: inlined, it has its bare name.
+            let last = String(name.split(separator: ":").last ?? "")
+            if mangled.contains("L\(last.utf8.count)\(last)") { name = last }
         } else if symbol.mangledName == nil {
             name = ofC(name)
-            if symbol.isInlined, let outer, outer.mangledName?.hasPrefix("_Z") == true {
-                let around = normalised(outer)
-                name = name == "operator()" ? "\(around)::lambda" : (around.ranges(of: "::").last.map { around[..<$0.upperBound] } ?? "") + name
-            }
+            if name == "operator()", symbol.isInlined, let outer { name = "\(normalised(outer))::lambda" }
         }
         return name.isEmpty ? symbol.name : name
     }
@@ -57,7 +56,11 @@ enum FunctionName {
     /// for lambdas: `f()::{lambda(int)#1}::operator()(int) const` of gcc and
     /// `f()::$_0::operator()(int) const` of clang are `f::lambda`.
     private static func ofCPlusPlus(_ text: String) -> String {
-        var text = text.replacing("(anonymous namespace)::", with: "").replacing("{anonymous}::", with: "")
+        var text = text.replacing("(anonymous namespace)", with: "{anonymous}")
+        let mark = "{anonymous}::"
+        // Of the function itself, not of a type among its parameters.
+        if let last = text[..<(text.firstIndex(of: "(") ?? text.endIndex)].ranges(of: mark).last { text = String(text[last.upperBound...]) }
+        text = text.replacing(mark, with: "")
         for space in ["__cxx11::", "__1::", "[abi:cxx11]"] { text = text.replacing(space, with: "") }
         var name = "", level = 0
         var rest = text[...]
@@ -130,13 +133,13 @@ enum FunctionName {
     }
 
     private static let ends: Set<String> = [
-        "abort", "assert", "assertion", "bail", "bug", "crash", "die", "fail", "failed", "failure", "fatal", "oom", "panic", "terminate", "throw", "unreachable",
-        "xdie", "vdie", "vfatal", "raise", "report",
+        "abort", "assert", "assertion", "bail", "bug", "crash", "die", "exit", "fail", "failed", "failure", "fatal", "oom", "panic", "quit", "raise", "report", "terminate", "throw",
+        "unreachable", "vdie", "vfatal", "xdie",
     ]
     private static let waiting: Set<String> = ["acquire", "await", "enter", "join", "lock", "poll", "select", "sleep", "wait"]
     private static let fillers: Set<String> = [
-        "alloc", "and", "app", "condition", "do", "err", "error", "errno", "exception", "exit", "f", "for", "handler", "if", "impl", "internal", "invalid", "log", "logged",
-        "memory", "message", "msg", "mutex", "my", "not", "now", "null", "of", "on", "or", "out", "printf", "program", "queue", "reached", "state", "system", "text", "the",
+        "alloc", "and", "app", "badly", "code", "condition", "do", "err", "error", "errno", "exception", "f", "for", "handler", "if", "impl", "internal", "invalid", "log", "logged",
+        "memory", "message", "msg", "mutex", "my", "not", "now", "null", "of", "on", "or", "out", "printf", "program", "queue", "reached", "state", "status", "system", "text", "the",
         "thread", "to", "v", "va", "with", "x", "xalloc",
     ]
 

@@ -4,8 +4,10 @@ import LaunchGuardReports
 /// A run as it was read, with what its device knew of it.
 struct CollectedRun: Sendable {
     var report: RunReport
-    /// Nil: it ended as somebody wished, or it lives, or its file does not show a fingerprint.
-    var fingerprint: String?
+    /// The coarse key. Nil: it ended as somebody wished, or it lives, or its file does not show it.
+    let coarse: String?
+    /// The bug key, or else the coarse one.
+    private(set) var fingerprint: String?
     var certainty: Certainty
     var isDegraded: Bool
     var durationNanoseconds: UInt64?
@@ -30,7 +32,8 @@ struct CollectedRun: Sendable {
         if let entry, own.end != .running { report.verdict = entry.verdict }
         let verdict = report.verdict ?? own
         certainty = own.end == .running ? .alive : entry != nil ? .counted : Self.isConclusion(own) ? .concluded : .recorded
-        fingerprint = verdict.end.isBad ? deliveries[uuid] ?? (verdict == own ? reader.fingerprint : reader.fingerprint(endedAs: verdict)) : nil
+        coarse = verdict.end.isBad ? deliveries[uuid] ?? (verdict == own ? reader.fingerprint : reader.fingerprint(endedAs: verdict)) : nil
+        fingerprint = coarse
         isDegraded = report.isDegraded || entry?.isDegraded == true
         durationNanoseconds = report.durationNanoseconds ?? entry?.durationNanoseconds
         // Others say how a program stood that lived on.
@@ -50,6 +53,11 @@ struct CollectedRun: Sendable {
         let stages = report.crash?.stages.count ?? report.snapshots?.count ?? 0
         return (report.isDamaged ? 0 : 1000) + 20 * stages + 10 * min(known, 8) + min(frames.count, 64)
     }
+}
+
+extension CollectedRun {
+    /// Once the report has its symbols.
+    mutating func makeKey() { fingerprint = coarse.flatMap { report.bugKey(coarse: $0) } }
 }
 
 // MARK: - As a row

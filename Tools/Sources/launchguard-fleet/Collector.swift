@@ -151,7 +151,7 @@ struct Collector {
             }
         }
         addSymbols(to: &runs)
-        for index in runs.indices where runs[index].fingerprint != nil { runs[index].fingerprint = runs[index].report.bugKey(coarse: runs[index].fingerprint) }
+        for index in runs.indices { runs[index].makeKey() }
         let best = Dictionary(grouping: runs.filter { $0.fingerprint != nil }, by: { $0.fingerprint ?? "" })
             .compactMapValues { $0.max { $0.completeness < $1.completeness } }
         let known = try completeness(of: Array(best.keys), beside: runs)

@@ -15,7 +15,7 @@ struct Example {
         self.fingerprint = fingerprint
         self.report = report
         self.report.verdict = run.report.verdict
-        self.report.fingerprint = fingerprint
+        self.report.fingerprint = run.coarse
     }
 
     /// One look for all of them.
