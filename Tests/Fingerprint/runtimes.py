@@ -1,5 +1,5 @@
-"""The corpus of programs in Swift, Rust and Python, which run under `launchguard run`: bugs by number,
-and the ways that reach them."""
+"""The corpus of programs in Swift, Rust and Python, which run under `launchguard run`: bugs by
+number, and the ways that reach them."""
 
 SWIFT_SHAPES = "\n".join(f"    var {name}: Int {{ @inline(never) get {{ unsafe pointer[{i}] }} }}"
                          for i, name in enumerate("title artist genre label year length rating number".split()))

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The two keys of a crash over a corpus of real ends: test_keys.py --tool T --read R --builds B --library L [--sample] [--held-back] [--verbose]
+"""The two keys of a crash over a corpus of real ends.
+
+    test_keys.py --tool T --read R --builds B --library L [--sample] [--held-back] [--verbose]
 
 Programs are generated, built in several ways, and die of each of their bugs. The coarse key is that
 of the reader; the bug key is the one that `launchguard collect` gives the run. --sample judges a
@@ -292,7 +294,7 @@ class Corpus:
         return names, offset
 
     def verdicts(self, keys):
-        """right of one bug, pairs of one bug, right of two bugs, pairs of two bugs, and the wrong pairs"""
+        """Of one bug and of two bugs, the right ones and all; and the wrong pairs."""
         found, wrong = collections.Counter(), []
         for pair in self.programs.pairs:
             is_equal = keys.get(pair.one) == keys.get(pair.other)

@@ -1,15 +1,15 @@
 /// The key of a bug at the desk, by names: the same in each build of a program, where the coarse
 /// key (``RunReport/fingerprint``) is that of one build. docs/FINGERPRINT.md has its rules.
-public struct BugKey: Hashable, Sendable {
+struct BugKey: Hashable, Sendable {
     /// The lines of which the key is made: a word, a space, a value.
-    public let lines: [String]
+    let lines: [String]
 
     /// 32 hexadecimal digits.
-    public var digits: String { BLAKE2s.hex(lines.map { $0 + "\n" }.joined().utf8, key: "LG bug 2") }
+    var digits: String { BLAKE2s.hex(lines.map { $0 + "\n" }.joined().utf8, key: "LG bug 2") }
 
     /// Nil: the report names nothing that the coarse key does not have. Frames are to have their
     /// symbols by now.
-    public init?(_ report: RunReport) {
+    init?(_ report: RunReport) {
         guard let verdict = report.verdict, verdict.end.isBad, let app = report.identity?.appID else { return nil }
         var lines = ["app \(app)", "end \(verdict.end.rawValue)"]
         let frames = Frames(report)

@@ -10,8 +10,9 @@ enum FunctionName {
         } else if mangled.hasPrefix("_Z") {
             name = ofCPlusPlus(name)
             // A function that no other file can call: inlined, it has its bare name.
-            let last = String(name.split(separator: ":").last ?? "")
-            if mangled.contains("L\(last.utf8.count)\(last)") { name = last }
+            let lambdas = name.hasSuffix("::lambda") ? "::lambda" : ""
+            let last = String(name.dropLast(lambdas.count).split(separator: ":").last ?? "")
+            if mangled.contains("L\(last.utf8.count)\(last)") { name = last + lambdas }
         } else if symbol.mangledName == nil {
             name = ofC(name)
             if name == "operator()", symbol.isInlined, let outer { name = "\(normalised(outer))::lambda" }
@@ -95,6 +96,10 @@ enum FunctionName {
             if level == 0, result.hasSuffix("operator"), let sign = ["<=>", "<<=", "<<", "<=", "->*", "->", ">>=", ">>", ">=", "<", ">"].first(where: rest.hasPrefix) {
                 result += sign
                 rest = rest.dropFirst(sign.count)
+                if rest.hasPrefix(" <") {
+                    level = 1
+                    rest = rest.dropFirst(2)
+                }
                 continue
             }
             rest = rest.dropFirst()

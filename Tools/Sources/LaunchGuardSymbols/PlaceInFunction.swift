@@ -1,6 +1,6 @@
-/// A place in a function of x86-64 among those that do the same: the calls of one function, reads or
-/// writes of memory, or divisions. In the order of the source, its number is the same in each build, as long as
-/// no such place comes before it.
+/// A place in a function of x86-64 among those that do the same: the calls of one function, reads
+/// or writes of memory, or divisions. In the order of the source, its number is the same in each
+/// build, as long as no such place comes before it.
 struct PlaceInFunction {
     /// The addresses to look up for all of them, this one included.
     let addresses: [UInt64]

@@ -14,8 +14,8 @@ enum X86Code {
         case other
     }
 
-    /// The instructions of a function from its begin on, by their addresses; nil: one of them is not
-    /// known.
+    /// The instructions of a function from its begin on, by their addresses; nil: one of them is
+    /// not known.
     static func instructions(of code: [UInt8], at start: UInt64) -> [UInt64: Instruction]? {
         let hasFrame = code.prefix(16).indices.contains { code[$0...].starts(with: [0x55, 0x48, 0x89, 0xE5]) }
         var found: [UInt64: Instruction] = [:]

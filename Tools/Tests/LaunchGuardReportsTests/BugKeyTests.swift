@@ -25,6 +25,7 @@ import Testing
         ("use((anonymous namespace)::item*)", "_Z3usePN12_GLOBAL__N_14itemE", "use"),
         ("main::{lambda(int)#1}::operator()(int) const", "_ZZ4mainENKUliE_clEi", "main::lambda"),
         ("main::$_0::operator()(int) const", "_ZZ4mainENK3$_0clEi", "main::lambda"),
+        ("player::open(int)::$_0::operator()(int) const", "_ZZN6playerL4openEiENK3$_0clEi", "open::lambda"),
         ("specialized Player.name()", "$s6Player4nameSSyFTf4n_g", "Player.name()"),
         ("(2) suspend resume partial function for load<A>(_:)", "$s6Player4loadyyYaFTY1_", "load(_:)"),
         ("<app::Cache<u8> as app::Load>::load::<u8>", "_RINvX", "<app::Cache as app::Load>::load"),
@@ -111,15 +112,17 @@ import Testing
         #expect(key?.lines.suffix(2) == ["frame die", "frame load"])
     }
 
-    @Test func withoutNamesItIsTheCoarseKey() {
-        #expect(try report([("", Self.own), ("main", Self.own)]).bugKey(coarse: "c") == "c")
-        #expect(try report([]).bugKey(coarse: nil) == nil)
+    @Test func withoutNamesItIsTheCoarseKey() throws {
+        let unnamed = try report([("", Self.own), ("main", Self.own)]), empty = try report([])
+        #expect(unnamed.bugKey(coarse: "c") == "c")
+        #expect(empty.bugKey(coarse: nil) == nil)
     }
 
     // MARK: - Places
 
     @Test func instructions() throws {
-        // push %rbp; mov %rsp,%rbp; mov -8(%rbp),%rax; mov (%rax),%edx; mov %edx,4(%rax); call +0; idivl (%rax); div %ecx; ret
+        // push %rbp; mov %rsp,%rbp; mov -8(%rbp),%rax; mov (%rax),%edx; mov %edx,4(%rax); call +0;
+        // idivl (%rax); div %ecx; ret
         let code: [UInt8] = [
             0x55, 0x48, 0x89, 0xE5, 0x48, 0x8B, 0x45, 0xF8, 0x8B, 0x10, 0x89, 0x50, 0x04, 0xE8, 0, 0, 0, 0, 0xF7, 0x38, 0xF7, 0xF1, 0xC3,
         ]
