@@ -534,6 +534,25 @@ lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, 
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_secrets(lg_reader *reader, const lg_log_info *log, lg_secrets **ret_secrets)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+int lg_secrets_hide_key(const lg_secrets *secrets, const char *key)
+{
+    return 0;
+}
+
+size_t lg_secrets_hide(const lg_secrets *secrets, char *text, size_t size)
+{
+    return 0;
+}
+
+void lg_secrets_free(lg_secrets *secrets)
+{
+}
+
 lg_status lg_will_terminate(lg_session *session)
 {
     return session ? LG_ERR_UNPROTECTED : LG_ERR_ARGUMENT;

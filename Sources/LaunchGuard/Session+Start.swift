@@ -1,4 +1,13 @@
+import Synchronization
+
 extension Session {
+    static let running = Mutex<Session?>(nil)
+
+    /// The session of this process, for a library that leaves a breadcrumb and was handed none:
+    /// `Session.current?.log(.info, "cache opened")`. `nil` before ``start(_:)`` and after
+    /// ``stop()``.
+    public static var current: Session? { running.withLock(\.self) }
+
     /// Start the session of this process: map the files, find out how the last run ended, install
     /// the crash handlers.
     ///
@@ -22,7 +31,9 @@ extension Session {
     public static func start(_ configuration: Configuration) throws(LaunchGuardError) -> Session {
         let (core, problem) = CoreSession.start(try StartOptions(configuration), configuration.onLog)
         if let problem, [.argument, .option, .already, .forked].contains(problem.code) { throw problem }
-        return Session(core: core, problem: problem)
+        let session = Session(core: core, problem: problem)
+        running.withLock { $0 = session }
+        return session
     }
 
     /// Start the session of this process with the usual configuration: ``start(_:)``.

@@ -118,6 +118,7 @@ public final class Session: Sendable {
     /// `lg_stop()`.
     public func stop() {
         guard core.stop() else { return }
+        Self.running.withLock { if $0 === self { $0 = nil } }
         for launch in preparedLaunches { launch.hooks.stop(launch.core) }
         deliveredReports.finish()
     }

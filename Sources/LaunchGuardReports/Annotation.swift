@@ -31,15 +31,3 @@ public struct Annotation: Codable, Hashable, Sendable {
         isRedacted = true
     }
 }
-
-/// Which keys hold what leaves in no export.
-struct Redaction {
-    var keys: Set<String>
-    /// False where a damaged part of the file may say that another key is redacted as well.
-    var isKnown: Bool
-
-    /// Whether what has this key is to be left out.
-    func hides(_ key: String) -> Bool {
-        !isKnown || keys.contains(key)
-    }
-}

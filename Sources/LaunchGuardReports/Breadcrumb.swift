@@ -100,13 +100,6 @@ public struct Breadcrumb: Codable, Hashable, Sendable {
         self.isCut = isCut
         self.isDamaged = isDamaged
     }
-
-    /// Take away the values of all fields that leave in no export.
-    mutating func redact(_ redaction: Redaction) {
-        for field in (fields ?? []).indices where redaction.hides(fields![field].key) {
-            fields![field].value = nil
-        }
-    }
 }
 
 /// Importance of a breadcrumb: one of the named levels, or a number between or beyond them.

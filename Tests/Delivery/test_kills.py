@@ -6,6 +6,7 @@ import json
 import pathlib
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -15,6 +16,7 @@ import seeds
 from waiting import pass_time, wait_until
 
 ROUNDS = 200 if LONG else 12
+DEATHS = 3 * len(KINDS)  # of agents in one directory: as many equal reports go at once
 
 
 class Kills(DeliveryTest):
@@ -113,6 +115,38 @@ class OfTheAgent(Kills):
         self.matrix(list, requests, self.once)
         child.kill()
         self.end(child)
+
+    def test_at_any_moment(self):
+        """Also between the points."""
+        for draw, again in seeds.draws("delivery-kills", "OfTheAgent.test_at_any_moment"):
+            for number in range(max(1, ROUNDS // DEATHS)):
+                with self.subTest(again, number=number):
+                    self.state = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "state"
+                    self.spool = self.state / "spool"
+                    self.target = self.server()
+                    self.die_at_any_moment(draw)
+
+    def die_at_any_moment(self, draw):
+        ended = 0
+        for number in range(DEATHS):
+            self.owe("begin", KINDS[number % len(KINDS)], server=self.target)
+            self.target.script = [draw.choice([status(200), status(503)])]
+            self.nudge()
+            agent = self.start_agent("--once")
+            pass_time(draw.random() * 0.015, "the death comes at any moment")
+            ended += agent.poll() is not None
+            agent.kill()
+            agent.wait(LIMIT)
+            self.children.remove(agent)
+        self.assertLess(ended, DEATHS)
+        wait_until(lambda: self.nudge() or self.run_agent() == 0 and not self.files("held"), self.log)
+        found = self.identities(self.target)
+        for identity, accepted in found.items():
+            self.assertEqual(set(accepted), {"brief", "full"}, identity)
+        entries = self.entries()
+        self.assertEqual({entry["uuid"] for entry in entries}, set(found))
+        self.assertEqual(sum(1 + entry["more"] for entry in entries), DEATHS)
+        print("%d of %d agents had ended before their deaths" % (ended, DEATHS), flush=True)
 
     def test_a_witness(self):
         """The agent dies while the program lives, when it ends, and after that."""

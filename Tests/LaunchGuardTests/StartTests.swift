@@ -35,6 +35,22 @@ import TestSupport
         #expect(try scene.lastLog().contains("too late") == false)
     }
 
+    @Test func theSessionCanBeFoundWhileItRuns() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
+            #expect(Session.current == nil)
+            let session = try Child(directory).start()
+            let simulation = try Simulation()
+            #expect(Session.current === session)
+            simulation.session.stop()
+            Session.current?.log(.info, "from a library")
+            session.stop()
+            #expect(Session.current == nil)
+            kill(getpid(), SIGKILL)
+        }
+        #expect(try scene.lastLog().contains("from a library"))
+    }
+
     /// Mistakes in the call, each in a process of its own.
     enum Mistake: String, CaseIterable, Codable, Sendable {
         case noName, badName, nameWithNUL, longName, longVersion, noRing, negativeRing, hugeRing, smallRing, noDeadline

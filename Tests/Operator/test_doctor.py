@@ -268,6 +268,10 @@ class System(DoctorCase):
         (self.state / "spool").mkdir(mode=0o700)
         self.finds("agent.missing", WARNING, "they stay owed", self.state, **absent)
         self.finds("agent.broken", WARNING, "/bin/false cannot run", self.state, variables={"LAUNCHGUARD_AGENT": "/bin/false"})
+        mute = self.directory / "mute"
+        mute.write_text("#!/bin/sh\nexec sleep 60\n")
+        mute.chmod(0o755)
+        self.finds("agent.broken", WARNING, "mute does not answer", self.state, variables={"LAUNCHGUARD_AGENT": str(mute)})
         self.assertEqual(self.doctor(self.state), {})
 
 

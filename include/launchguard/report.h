@@ -150,6 +150,48 @@ LG_API lg_status lg_fleet_example_report(const lg_fleet_example *example, lg_rep
  */
 LG_API lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, lg_report_sink sink, void *user);
 
+/** What of a run must not be shown: its redacted keys, and their values in annotations, breadcrumbs
+ *  and guard events. lg_reader_report() hides the same. */
+typedef struct lg__secrets lg_secrets;
+
+/** Read the secrets of a run. Read them after what they are applied to: a key of a living program
+ *  may be redacted, and used, in between.
+ *
+ *  @param log          the snapshot of the log that `reader` holds, borrowed; NULL: a new one is
+ *                      taken where a key is redacted.
+ *  @param ret_secrets  the caller frees them with lg_secrets_free().
+ *  @return LG_OK; LG_ERR_SYSTEM: there is no memory; LG_ERR_ARGUMENT.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_secrets(lg_reader *reader, const lg_log_info *log, lg_secrets **ret_secrets);
+
+/** Whether the value of a key must not be shown: 1, also where a damaged part of the file may say
+ *  so; else 0.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API int lg_secrets_hide_key(const lg_secrets *secrets, const char *key);
+
+/** Replace each redacted value in a text, and what follows a redacted key, by three asterisks, in
+ *  place.
+ *
+ *  @param size  in bytes; the text needs no NUL.
+ *  @return the new size, which is not larger; 0 where there is no memory.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API size_t lg_secrets_hide(const lg_secrets *secrets, char *text, size_t size);
+
+/** Free the secrets; NULL is allowed.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: no.  Durable: nothing is stored.
+ */
+LG_API void lg_secrets_free(lg_secrets *secrets);
+
 LG_END
 
 #endif

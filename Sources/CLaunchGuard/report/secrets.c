@@ -1,5 +1,7 @@
 #include "report/secrets.h"
 
+#include "launchguard/report.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,4 +196,29 @@ void lg__secrets_free(struct lg__secrets *secrets)
 bool lg__secrets_hides(const struct lg__secrets *secrets, const char *key)
 {
     return !secrets->is_known || is_key(secrets, key);
+}
+
+/* ---- for other readers ---- */
+
+lg_status lg_reader_secrets(lg_reader *reader, const lg_log_info *log, lg_secrets **ret_secrets)
+{
+    if (!reader || !ret_secrets)
+        return LG_ERR_ARGUMENT;
+    *ret_secrets = lg__secrets_read(reader, log);
+    return *ret_secrets ? LG_OK : LG_ERR_SYSTEM;
+}
+
+int lg_secrets_hide_key(const lg_secrets *secrets, const char *key)
+{
+    return lg__secrets_hides(secrets, key);
+}
+
+size_t lg_secrets_hide(const lg_secrets *secrets, char *text, size_t size)
+{
+    return lg__secrets_text_hide(secrets, text, size, false);
+}
+
+void lg_secrets_free(lg_secrets *secrets)
+{
+    lg__secrets_free(secrets);
 }

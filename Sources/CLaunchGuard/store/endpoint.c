@@ -1,5 +1,6 @@
 #include "store/endpoint.h"
 
+#include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,26 @@ static bool is_of(const char *set, const char *text, int bytes)
     return bytes > 0 && strspn(text, set) >= (size_t)bytes;
 }
 
+static bool is_ipv6(const char *bytes, size_t size)
+{
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+    if (size >= sizeof text)
+        return false;
+    memcpy(text, bytes, size);
+    text[size] = 0;
+    return inet_pton(AF_INET6, text, &address) == 1;
+}
+
 /* A name, or an address of IPv6 in brackets; and perhaps a port. */
 static bool is_host(const char *host, int bytes)
 {
     int end = (int)strspn(host, plain);
     if (host[0] == '[') {
-        end = (int)strspn(host + 1, DIGITS "abcdefABCDEF:.") + 2;
-        if (end > bytes || end < 4 || host[end - 1] != ']')
+        const char *bracket = memchr(host, ']', (size_t)bytes);
+        if (!bracket || !is_ipv6(host + 1, (size_t)(bracket - host - 1)))
             return false;
+        end = (int)(bracket - host) + 1;
     }
     const int port = bytes - end - 1; /* bytes of it */
     const char *digits = host + end + 1;

@@ -81,7 +81,8 @@ static void test_refused_addresses(void **state)
 {
     static const char *const endpoints[] = { "", "ftp://a", "https://", "https:///x", "https://:80/", "a.example", "https://user:planted@a.example/",
                                              "https://a.example/\r\nX: y", "https://a b/", "https://a:/", "https://a:0/", "https://a:65536/", "https://a:1x/",
-                                             "https://a:8:8/", "https://[::1/", "https://[]/", "https://[g::1]/", "https://[::1]x/", "https://a%20b/", "https://a;b/" };
+                                             "https://a:8:8/", "https://[::1/", "https://[]/", "https://[1:2]/", "https://[:::1]/",
+                                             "https://[::1]]/", "https://[g::1]/", "https://[::1]x/", "https://a%20b/", "https://a;b/" };
     struct request request;
     (void)state;
     for (size_t i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {

@@ -58,6 +58,18 @@ package struct ChildProcess {
         }
         return status == 0
     }
+
+    /// The same for a program that may never end; nil: it had not ended in time, and was killed.
+    package func wait(atMost limit: Duration) -> Bool? {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            if let status = waitStatus { return status == 0 }
+            usleep(5000)
+        }
+        stop()
+        wait()
+        return nil
+    }
 }
 
 /// A pipe whose ends no other program gets.

@@ -6,10 +6,12 @@ enum AgentCheck {
     static func findings(stateDirectory path: String?) -> [Finding] {
         if let program = AgentProgram.path(chosen: nil) {
             // One that lacks a library is there, and ends before it begins.
-            guard ChildProcess(program, ["--version"])?.wait() != true else { return [] }
+            let child = ChildProcess(program, ["--version"]), answer = child?.wait(atMost: .seconds(5))
+            guard answer != true else { return [] }
+            let what = child != nil && answer == nil ? "does not answer" : "cannot run"
             return [
                 Finding(
-                    .warning, "agent.broken", "\(program) cannot run: reports stay owed",
+                    .warning, "agent.broken", "\(program) \(what): reports stay owed",
                     "run it with --version, which says why; often libcurl or libjansson is not installed, or the program is for another machine")
             ]
         }
