@@ -1,7 +1,8 @@
 """Programs of another generator, which the rules were not made with: parsers of made-up languages,
 trees of calls of uneven depth, services with queues, and bugs that a list of lines draws."""
-import random
 import shutil
+
+from generated import drawing
 
 SEED = 9002
 WORDS = "amber basil cedar delta ember fjord grove haven ivory jolly karst lemon maple north ocean pearl quartz raven sable tulip umber velvet willow xenon yarrow zephyr".split()
@@ -28,8 +29,8 @@ __attribute__((noreturn, noinline)) static void exit_badly(int code) { total = c
 
 def generate(seed, is_cpp, version, count):
     """The text, and for each bug its function and its line of BUGS."""
-    draw = random.Random(f"{seed} {is_cpp}")
-    later = random.Random(f"{seed} {is_cpp} later")
+    draw = drawing(f"{seed} {is_cpp}")
+    later = drawing(f"{seed} {is_cpp} later")
     lines = [index for index, bug in enumerate(BUGS) if bug[1] or is_cpp]
     names = draw.sample([f"{one}{other.title()}" for one in WORDS for other in WORDS if one != other], count)
     text = [("".join(f"#include <{name}>\n" for name in ("cassert", "cstdio", "cstdlib", "cstring", "map", "memory", "stdexcept", "string", "vector")) + HEAD
@@ -75,7 +76,7 @@ class Programs:
         self.folder, self.sample, self.commands, self.pairs, self.missing, self.jobs = folder, False, {}, [], [], []
         for name in "same", "different", "native", "compile", "has", "build":
             setattr(self, name, getattr(base, name).__get__(self))
-        draw = random.Random(SEED)
+        draw = drawing(SEED)
         for language, is_cpp, count in (("kc", False, 24), ("kcpp", True, 36)):
             bugs = []
             for build, (compiler, flags, version, linked) in BUILDS.items():

@@ -14,7 +14,6 @@ import itertools
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -77,7 +76,7 @@ class Programs:
     def __init__(self, folder, sample):
         self.folder, self.sample = folder, sample
         self.commands, self.pairs, self.missing, self.jobs = {}, [], [], []
-        draw = random.Random(SEED)
+        draw = generated.drawing(SEED)
         self.add_listed()
         for name, is_cpp in (("c", False), ("cpp", True)):
             self.add_generated(name, generated.Program(f"player-{name}", SEED, 26, is_cpp), draw)

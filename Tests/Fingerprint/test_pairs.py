@@ -106,7 +106,7 @@ class Pairs(unittest.TestCase):
 
     def test_the_example_of_the_page(self):
         """The reader makes of the file what the page makes of the lines."""
-        file, text, fingerprint = re.search(r"The file `(Tests/Golden/\S+)`.*?```\n(.*?)```.*?fingerprint is `(\w+)`", PAGE, re.S).groups()
+        file, text, fingerprint = re.search(r"The file\s`(Tests/Golden/\S+)`.*?```\n(.*?)```.*?fingerprint is `(\w+)`", PAGE, re.S).groups()
         self.assertEqual(hashlib.blake2s(text.encode(), key=b"LG fingerprint 2", digest_size=16).hexdigest(), fingerprint)
         with tempfile.TemporaryDirectory(prefix="launchguard-pairs-") as folder:
             os.mkdir(folder + "/runs")
