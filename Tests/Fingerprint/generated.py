@@ -1,4 +1,5 @@
-"""The corpus of generated programs, in C and C++: one program, its later version, and builds of both.
+"""The corpus of generated programs, in C and C++: one program, its later version, and builds of
+both.
 
 Each bug is in a function of its own, but for some that share one. A bug is reached by several ways:
 other callers, another thread, through a recursion. The later version has functions and lines before

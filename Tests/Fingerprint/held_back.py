@@ -7,8 +7,8 @@ from generated import drawing
 SEED = 9002
 WORDS = "amber basil cedar delta ember fjord grove haven ivory jolly karst lemon maple north ocean pearl quartz raven sable tulip umber velvet willow xenon yarrow zephyr".split()
 
-# Text of a bug, whether C has it, and whether two of it in one function stay two: compilers make one
-# call of two that end in the same way.
+# Text of a bug, whether C has it, and whether two of it in one function stay two: compilers make
+# one call of two that end in the same way.
 BUGS = [
     ("at->link->count++;", True, True), ("return at->link->count;", True, True), ("at->sink[0] = (char)depth;", True, True),
     ("if (depth >= 0) exit_badly(depth);", True, False), ("return depth % at->modulus;", True, True), ("strcpy(at->sink, at->name);", True, True),

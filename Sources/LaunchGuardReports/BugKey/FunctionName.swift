@@ -123,8 +123,8 @@ enum FunctionName {
 
     // MARK: - Helpers
 
-    /// Whether a function only ends the program for its caller, as `die()` does: by its name, all of
-    /// whose words are in one of two lists, and one in the first.
+    /// Whether a function only ends the program for its caller, as `die()` does: by its name, all
+    /// of whose words are in one of two lists, and one in the first.
     static func endsProgram(_ name: String) -> Bool { isMade(of: ends, or: fillers, name) }
 
     /// Whether a function only waits for its caller, as `Lock.acquire()` does.
