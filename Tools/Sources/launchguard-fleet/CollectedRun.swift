@@ -58,7 +58,7 @@ struct CollectedRun: Sendable {
 
 extension CollectedRun {
     /// The key of the bug, once the report has its symbols.
-    mutating func makeKey() { key = report.verdict?.end.isBad == true ? RowKey(report, fingerprint: fingerprint) : nil }
+    mutating func makeKey() { key = report.verdict?.end.isBad == true ? RowKey(report, coarse: fingerprint) : nil }
 
     /// Makes the rows of bugs of which the run is the first.
     func storeBugs(_ keys: Set<String>, _ database: Database) throws {
