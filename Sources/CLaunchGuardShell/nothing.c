@@ -534,6 +534,11 @@ lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, 
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_minidump(lg_reader *reader, const lg_minidump_options *options, lg_report_sink sink, void *user)
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_secrets(lg_reader *reader, const lg_log_info *log, lg_secrets **ret_secrets)
 {
     return LG_ERR_ARGUMENT;

@@ -30,6 +30,8 @@ extension Delivery {
         /// Whether paths are sent with the names of home directories, and with them the user's
         /// number and the boot's id. C: `keep_home`.
         public var keepsHomeDirectories = false
+        /// Whether plain servers and those of minidumps get compressed bodies, too. C: `compress`.
+        public var compressesAlways = false
         /// The agent's program; absolute path; `nil` for the places that the C header names. C:
         /// `agent_path`.
         public var agentPath: String? = nil
@@ -50,6 +52,9 @@ extension Delivery {
         case sentry(dsn: String?)
         /// OTLP log records in JSON, for example for "https://collector:4318/v1/logs".
         case otlp(String?)
+        /// A minidump in a form, as servers of Breakpad and Crashpad take it. The bytes of the
+        /// stacks leave with it.
+        case minidump(String?)
     }
 
     /// Whether reports may leave the machine. C: `lg_consent`.

@@ -88,5 +88,7 @@ extension Delivery {
         case spent
         /// Another one with its fingerprint has left, and has no answer yet.
         case behind
+        /// Each byte costs: a file `spool/metered` lets only first parts go.
+        case metered
     }
 }

@@ -12,7 +12,7 @@ public struct Spool: Codable, Hashable, Sendable {
     public var isOff: Bool
     /// Process of the agent, 0 when it is not known; nil: none lives.
     public var agentProcessID: Int32?
-    /// "http", "sentry" or "otlp"; nil: no program has said where reports go.
+    /// "http", "sentry", "otlp" or "minidump"; nil: no program has said where reports go.
     public var target: String?
     /// Name of the server. The rest of the address may hold a secret. nil: not known, or in the
     /// credential file.

@@ -53,6 +53,7 @@ extension DeliveryEntry {
             case LG_PAUSE_ASKED: .asked
             case LG_PAUSE_SPENT: .spent
             case LG_PAUSE_BEHIND: .behind
+            case LG_PAUSE_METERED: .metered
             default: nil
             }
         settled = info.settled_ns.nonZero.map(Timestamp.init)

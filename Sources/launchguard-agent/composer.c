@@ -85,8 +85,10 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
             return count(composer, header.fingerprint, &one, ret_in);
     }
     brief = compose_brief(reader, facts, &brief_bytes);
+    const bool is_dump = composer->config->options.target == LG_TARGET_MINIDUMP;
     if (!composer->config->options.brief)
-        full = compose_full(reader, facts, &full_bytes);
+        full = (is_dump ? compose_dump : compose_full)(reader, facts, &full_bytes);
+    header.flags |= full && is_dump ? LG__REPORT_DUMP : 0;
     if (!full) {
         full_bytes = 0;
         header.flags |= LG__REPORT_FULL_SENT;

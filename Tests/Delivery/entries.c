@@ -7,7 +7,7 @@
 int main(int argc, char **argv)
 {
     static const char *const states[] = { "", "pending", "sent", "held", "dead", "told" };
-    static const char *const pauses[] = { "", "paced", "away", "busy", "asked", "spent", "behind" };
+    static const char *const pauses[] = { "", "paced", "away", "busy", "asked", "spent", "behind", "metered" };
     static lg_delivery_info entries[4096];
     uint32_t count = 0;
     lg_status status = argc == 2 ? lg_delivery_entries(argv[1], entries, 4096, &count) : LG_ERR_ARGUMENT;

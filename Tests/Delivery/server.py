@@ -11,6 +11,7 @@ import ssl
 import subprocess
 import threading
 import time
+import zlib
 
 REQUESTS_MAX = 100_000
 BODY_MAX = 8 << 20
@@ -23,9 +24,15 @@ class Request:
     method: str
     path: str
     headers: dict  # names in lower case
-    body: bytes
+    body: bytes  # without its encoding
     time: float
     status: int = 0  # of the answer that it gets; 0: none that is whole
+
+    raw_bytes: int = 0
+
+    @property
+    def is_compressed(self):
+        return self.headers.get("content-encoding") == "gzip"
 
     def json(self):
         return json.loads(self.body)
@@ -143,6 +150,11 @@ class Exchange(http.server.BaseHTTPRequestHandler):
         size = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(min(size, BODY_MAX))
         request = Request(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, body, time.time())
+        request.raw_bytes = len(body)
+        if request.is_compressed:
+            unpacking = zlib.decompressobj(wbits=31)
+            request.body = unpacking.decompress(body, BODY_MAX)
+            assert unpacking.eof and not unpacking.unused_data, "the body is no whole gzip"
         answer = self.owner.take(request) if len(body) == size else close
         request.status = getattr(answer, "code", 0)
         self.owner.keep(request)
@@ -171,6 +183,7 @@ class Server:
         JSON."""
         self.script = []              # answers that come first, one a request
         self.otherwise = status(200)  # and all others
+        self.refuses_compressed = None  # the answer to a compressed body
         self.requests = []
         self.refused = 0              # requests beyond REQUESTS_MAX
         self.sent_bytes = 0           # of answers that do not end
@@ -220,6 +233,8 @@ class Server:
                 self.refused += 1
                 return close
             self.requests.append(request)
+            if request.is_compressed and self.refuses_compressed:
+                return self.refuses_compressed
             return self.script.pop(0) if self.script else self.otherwise
 
     def keep(self, request):

@@ -3,7 +3,7 @@ import email.utils
 import time
 import unittest
 
-from delivery import KINDS, OTLP, SENTRY, DeliveryTest, Report
+from delivery import KINDS, MINIDUMP, OTLP, SENTRY, DeliveryTest, Report
 from server import close, hang, status
 from waiting import wait_until
 
@@ -203,13 +203,13 @@ class Answers(DeliveryTest):
     def test_a_page_of_a_portal(self):
         """Also with 200 a page is no answer of such a server."""
         page = status(200, b"<html>Welcome to the hotel</html>", Content_Type="text/html")
-        for target, path, fine in (SENTRY, "/1", b'{"id":"1"}'), (OTLP, "/v1/logs", b""):
+        for target, path, fine in (SENTRY, "/1", b'{"id":"1"}'), (OTLP, "/v1/logs", b""), (MINIDUMP, "/post", b"CrashID=bp-1"):
             with self.subTest(target):
                 self.state = self.folder / str(target)
                 self.spool = self.state / "spool"
                 server = self.server(page)
                 server.otherwise = status(200, fine)
-                endpoint = server.url(path) if target == OTLP else server.url(path).replace("://", "://key@")
+                endpoint = server.url(path) if target != SENTRY else server.url(path).replace("://", "://key@")
                 self.owe(endpoint=endpoint, target=target)
                 self.assertEqual(self.run_agent(), LEFT)
                 entry = self.entry()
@@ -217,6 +217,16 @@ class Answers(DeliveryTest):
                 self.assertIn("something else answers", entry["error"])
                 self.nudge()
                 self.assertEqual((self.run_agent(), self.entry()["state"]), (DONE, "sent"))
+
+    def test_a_minidump_that_a_collector_throws_away(self):
+        server = self.server(status(200, b"Discarded=rule_unsupported_product"))
+        server.otherwise = status(200, b"CrashID=bp-1")
+        self.owe(endpoint=server.url("/post"), target=MINIDUMP)
+        self.assertEqual(self.run_agent(), DONE)
+        self.assertEqual(self.entry()["state"], "held")
+        self.assertIn("threw the report away: Discarded=rule_unsupported_product", self.entry()["error"])
+        self.nudge("all")
+        self.assertEqual((self.run_agent(), self.entry()["state"]), (DONE, "sent"))
 
     def test_a_partial_success_of_otlp(self):
         server = self.server(status(200, b'{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}'))
@@ -302,6 +312,8 @@ class Answers(DeliveryTest):
         self.start_agent()
         wait_until(lambda: server.accepted(), "the first part")
         self.assertEqual(self.identities(server), {self.run_.uuid: ["brief"]})
+        wait_until(lambda: self.entry()["pause"] == "metered", "the report says why it waits")
+        self.assertEqual(self.entry()["state"], "pending")
         (self.spool / "metered").unlink()
         self.until_sent(self.run_.uuid)
 

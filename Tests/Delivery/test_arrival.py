@@ -5,11 +5,18 @@ import os
 import shutil
 import signal
 import stat
+import struct
 import subprocess
+import sys
 import unittest
+import uuid
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Export"))
+
+import forms
 import server as scripted
-from delivery import AGENT, FAULTY_VICTIM, KINDS, LIMIT, MISSING, OTLP, SENTRY, DeliveryTest, agents_of, end_of, is_gone, status_of
+from delivery import AGENT, FAULTY_VICTIM, KINDS, HTTP, LIMIT, MINIDUMP, MISSING, OTLP, SENTRY, DeliveryTest, agents_of, end_of, is_gone, status_of
+import streams
 from waiting import pass_time, wait_until
 
 BRIEF_MAX = 4096
@@ -114,6 +121,55 @@ class Arrival(DeliveryTest):
         *_, record = server.requests[0].json()["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
         self.assertEqual(record["eventName"], "app.crash")
         self.assertIn("launchguard.modules", [attribute["key"] for attribute in record["attributes"]])
+
+    def minidumps(self, *script, steps=("begin", "witness", "crash")):
+        """Fields and minidump of each form that a server got which gives these answers."""
+        server = self.server(*script)
+        server.otherwise = scripted.status(200, b"CrashID=bp-d101d046-638f-42e0-902d-bd245c200115\n")
+        run = self.run_victim("deliver", *steps, target=MINIDUMP, endpoint=server.url("/post?key=7"))
+        self.until_sent(run.uuid)
+        found = []
+        for request in server.requests:
+            self.assertEqual((request.path, request.headers["idempotency-key"]), ("/post?key=7", run.uuid))
+            fields, files = forms.read(request.headers["content-type"], request.body)
+            (name, _, dump), = files.values()
+            self.assertEqual((name, fields["sentry[event_id]"]), (run.uuid + ".dmp", run.uuid.replace("-", "")))
+            guid, values = streams.annotations(dump)
+            self.assertEqual((uuid.UUID(bytes_le=guid), values["launchguard.app"]), (uuid.UUID(run.uuid), fields["prod"]))
+            found.append((fields, streams.streams(dump)))
+        return found
+
+    def test_a_server_of_minidumps_gets_all_in_one(self):
+        ((fields, dump),) = self.minidumps()
+        self.assertEqual((fields["launchguard.context"], fields["launchguard.streak"]), ("main", "1"))
+        self.assertGreater(struct.unpack_from("<I", dump[5])[0], 0, "there is no memory")
+        self.assertIn(streams.MAPS, dump)
+        self.assertEqual(struct.unpack_from("<III", dump[6])[2], signal.SIGSEGV)
+
+    def test_a_server_of_minidumps_gets_a_small_one_where_it_refuses_a_large_one(self):
+        (_, whole), (fields, small) = self.minidumps(scripted.status(413))
+        self.assertGreater(struct.unpack_from("<I", whole[3])[0], 0)
+        self.assertEqual((struct.unpack_from("<I", small[3])[0], struct.unpack_from("<I", small[5])[0]), (1, 0))
+        self.assertEqual((struct.unpack_from("<III", small[6])[2], fields["launchguard.kind"]), (signal.SIGSEGV, "fault.null_offset"))
+
+    def test_a_server_of_minidumps_gets_an_end_without_stacks(self):
+        ((fields, dump),) = self.minidumps(steps=("begin", "witness", "kill"))
+        self.assertEqual((fields["launchguard.end"].split()[0], struct.unpack_from("<I", dump[3])[0]), ("killed", 0))
+
+    def test_a_report_for_a_server_of_another_kind(self):
+        """It goes without its second part, which has another form."""
+        for first, second in (HTTP, MINIDUMP), (MINIDUMP, HTTP):
+            with self.subTest(first):
+                self.state = self.folder / str(first)
+                self.spool = self.state / "spool"
+                away, server = self.server(scripted.status(503)), self.server()
+                run = self.owe(server=away, target=first)
+                self.run_agent()
+                self.run_victim("deliver", "begin", "finish", endpoint=server.url(), target=second, agent_path=MISSING)
+                self.assertEqual(self.run_agent(), 0)
+                (request,) = server.requests
+                self.assertEqual((request.headers["idempotency-key"], request.headers["x-launchguard-part"]), (run.uuid, "brief"))
+                self.assertEqual(self.entry()["state"], "sent")
 
     def test_the_program_is_told_at_its_next_finished_launch(self):
         server = self.server()

@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from delivery import DUMP, FAULTY_AGENT, FAULTY_VICTIM, ENDS, LIMIT, LONG, MISSING, KINDS, DeliveryTest, agents_of, end_of
+from delivery import DUMP, FAULTY_AGENT, FAULTY_VICTIM, ENDS, LIMIT, LONG, MINIDUMP, MISSING, KINDS, DeliveryTest, agents_of, end_of
 from server import status
 import seeds
 from waiting import pass_time, wait_until
@@ -49,7 +49,7 @@ class Kills(DeliveryTest):
 
 
 class OfTheAgent(Kills):
-    def matrix(self, script, runs, work, renew=lambda: None):
+    def matrix(self, script, runs, work, renew=lambda: None, parts=frozenset({"brief", "full"})):
         """`work(environment)` is done once by an agent that lists its points, then once by one that
         dies at each of them, from the same beginning. `renew` changes the credentials."""
         template = self.state
@@ -70,7 +70,7 @@ class OfTheAgent(Kills):
                 found = self.identities(self.target)
                 self.assertEqual(set(found), set(runs))
                 for identity, accepted in found.items():
-                    self.assertEqual(set(accepted), {"brief", "full"}, identity)
+                    self.assertEqual(set(accepted), parts, identity)
                 entries = self.entries()
                 self.assertEqual(sorted(entry["uuid"] for entry in entries), sorted(runs))
                 self.assertEqual({entry["state"] for entry in entries}, {"sent"})
@@ -85,6 +85,9 @@ class OfTheAgent(Kills):
 
     def test_a_server_that_takes_all(self):
         self.matrix(list, self.owed(3 if LONG else 2), self.once)
+
+    def test_a_server_of_minidumps(self):
+        self.matrix(list, self.owed(1, target=MINIDUMP), self.once, parts={"whole"})
 
     def test_a_server_that_is_busy_at_first(self):
         def work(environment):

@@ -7,7 +7,7 @@ import time
 import unittest
 
 import server as scripted
-from delivery import FAULTY_AGENT, GIVEN, HTTP, KINDS, LIMIT, MISSING, OTLP, SENTRY, WITHHELD, DeliveryTest, Report, agents_of, is_gone
+from delivery import FAULTY_AGENT, GIVEN, HTTP, KINDS, LIMIT, MISSING, MINIDUMP, OTLP, SENTRY, WITHHELD, DeliveryTest, Report, agents_of, is_gone
 import seeds
 from waiting import pass_time, wait_until
 
@@ -215,7 +215,7 @@ class Secrets(DeliveryTest):
             self.assertNotIn(SECRET.encode(), request.body)
 
     def test_redacted_values_are_in_no_text(self):
-        for target, path in ((HTTP, "/"), (SENTRY, "/42"), (OTLP, "/v1/logs")):
+        for target, path in ((HTTP, "/"), (SENTRY, "/42"), (OTLP, "/v1/logs"), (MINIDUMP, "/post")):
             with self.subTest(target):
                 server = self.server()
                 endpoint = server.url(path).replace("//", "//key@", 1) if target == SENTRY else server.url(path)

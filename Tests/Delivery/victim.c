@@ -98,6 +98,8 @@ static int take_option(const char *name, size_t size, char *value)
         options.daily_bytes = number;
     else if (IS("brief"))
         options.brief = (uint32_t)number;
+    else if (IS("compress"))
+        options.compress = (uint32_t)number;
     else if (IS("agent_path"))
         options.agent_path = value;
     else if (IS("window"))
@@ -298,6 +300,15 @@ static void plant(const char *secret)
     fprintf(stderr, "%s\n", text);
 }
 
+static void log_lines(unsigned count)
+{
+    char text[64];
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "line %u of a log: the disk is %u %% full", i, i * 7 % 100);
+        lg_log_write(session, LG_LEVEL_INFO, text, strlen(text));
+    }
+}
+
 static void fail(const char *secret)
 {
     char text[256];
@@ -357,6 +368,8 @@ static void step_forward(char *step)
         say(step, lg_stop(session));
     else if (strcmp(step, "loop") == 0)
         loop_for_ever();
+    else if (strcmp(step, "log") == 0)
+        log_lines((unsigned)strtoul(value, NULL, 0));
     else if (strcmp(step, "plant") == 0)
         plant(value);
     else if (strcmp(step, "fail") == 0)

@@ -75,9 +75,43 @@ static void require_address(const char *url)
 
 /* ---- requests ---- */
 
+/* The boundary of a form stands before each part, and nowhere else. */
+static void require_form(const struct request *request)
+{
+    static const char head[] = "\r\nContent-Disposition: form-data; name=\"";
+    char boundary[128] = "";
+    const char *end = request->body + request->bytes;
+    size_t parts = 0, heads = 0;
+    for (const struct curl_slist *line = request->headers; line; line = line->next)
+        sscanf(line->data, "Content-Type: multipart/form-data; boundary=%127s", boundary);
+    REQUIRE(boundary[0] && request->bytes > 2 && memcmp(end - 4, "--\r\n", 4) == 0);
+    for (const char *at = request->body; (at = memmem(at, (size_t)(end - at), boundary, strlen(boundary))); at += strlen(boundary), parts++)
+        heads += strncmp(at + strlen(boundary), head, sizeof head - 1) == 0;
+    REQUIRE(parts >= 3 && heads == parts - 1);
+}
+
+/* A minidump of a hostile file keeps to its bounds, also the least one. */
+static void dump(lg_reader *reader, const struct facts *facts, struct letter *letter)
+{
+    size_t bytes = 0;
+    char *whole = compose_dump(reader, facts, &bytes);
+    REQUIRE(whole && bytes <= LG__REPORT_FULL_MAX && memcmp(whole, "MDMP", 4) == 0);
+    letter->full = whole;
+    letter->header.full_bytes = (uint32_t)bytes;
+    letter->header.flags = LG__REPORT_DUMP;
+    struct lg__delivery_config config = { .options.target = LG_TARGET_MINIDUMP, .endpoint = "https://reports.example/post" };
+    struct credentials credentials = { .headers = NULL };
+    struct request request;
+    char why[LG__REPORT_ERROR_BYTES];
+    REQUIRE(target_request(&config, &credentials, letter, PART_WHOLE, &request, why));
+    require_form(&request);
+    request_free(&request);
+    free(whole);
+}
+
 static void request_all(const struct letter *letter)
 {
-    static const lg_delivery_target targets[] = { LG_TARGET_HTTP, LG_TARGET_SENTRY, LG_TARGET_OTLP };
+    static const lg_delivery_target targets[] = { LG_TARGET_HTTP, LG_TARGET_SENTRY, LG_TARGET_OTLP, LG_TARGET_MINIDUMP };
     struct credentials credentials = { .headers = NULL };
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
         for (enum part part = PART_BRIEF; part <= PART_WHOLE; part++) {
@@ -93,6 +127,8 @@ static void request_all(const struct letter *letter)
             REQUIRE(made || is_sentry);
             if (made && is_sentry)
                 require_address(request.url);
+            else if (made && targets[i] == LG_TARGET_MINIDUMP)
+                require_form(&request);
             else if (made)
                 require_json(request.body, request.bytes, part == PART_WHOLE ? SIZE_MAX : LG__REPORT_FULL_MAX);
             request_free(&request);
@@ -132,6 +168,7 @@ static void report(lg_reader *reader, const lg_run_info *run)
     letter.header.full_bytes = (uint32_t)full_bytes;
     request_all(&letter);
     export_all(&letter);
+    dump(reader, &facts, &letter);
     free(brief);
     free(full);
 }

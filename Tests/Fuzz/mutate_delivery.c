@@ -87,7 +87,7 @@ static void try_texts(const char *text)
     for (int i = 0; i < 2; i++)
         if (lg__delivery_config_parse(i ? with_head : text, &config, wrong)) {
             accepted++;
-            require(config.options.target >= LG_TARGET_HTTP && config.options.target <= LG_TARGET_OTLP && config.options.keep_reports && config.options.keep_reports <= 4096 &&
+            require(config.options.target >= LG_TARGET_HTTP && config.options.target <= LG_TARGET_MINIDUMP && config.options.keep_reports && config.options.keep_reports <= 4096 &&
                         config.options.keep_bytes >= 65536, "a configuration out of bounds", text);
             size_t size = lg__delivery_config_format(&config, copy, sizeof copy);
             require(!size || (lg__delivery_config_parse(copy, &again, wrong) && strcmp(again.endpoint, config.endpoint) == 0 && again.options.ends == config.options.ends),

@@ -37,6 +37,7 @@ int main(void)
     const lg_guard_lists lists = LG_GUARD_LISTS_INIT;
     const lg_confinement_options confinement = LG_CONFINEMENT_OPTIONS_INIT;
     const lg_report_options report = LG_REPORT_OPTIONS_INIT;
+    const lg_minidump_options minidump = LG_MINIDUMP_OPTIONS_INIT;
     puts("[");
     write_structure(&lg__given_options, &options, 0);
     write_structure(&lg__given_launch_options, &launch, 0);
@@ -46,7 +47,8 @@ int main(void)
     write_structure(&lg__given_guard_options, &guard, 0);
     write_structure(&lg__given_guard_lists, &lists, 0);
     write_structure(&lg__given_confinement_options, &confinement, 0);
-    write_structure(&lg__given_report_options, &report, 1);
+    write_structure(&lg__given_report_options, &report, 0);
+    write_structure(&lg__given_minidump_options, &minidump, 1);
     puts("]");
     return 0;
 }

@@ -67,9 +67,10 @@ static int is_always(const struct lg__field *field)
 
 static void write_field(const struct lg__field *field)
 {
-    static const char *const leaves[] = { [LG__LEAVES] = "always", [LG__LEAVES_ON_WISH] = "on wish", [LG__LEAVES_NEVER] = "never" };
+    static const char *const leaves[] = { [LG__LEAVES] = "always", [LG__LEAVES_ON_WISH] = "on wish", [LG__LEAVES_IN_DUMP] = "in a minidump",
+                                          [LG__LEAVES_NEVER] = "never" };
     printf("\n    {\"name\": \"%s\", \"type\": \"%s\", \"unit\": \"%s\", \"always\": %s, \"leaves\": \"%s\", \"sentence\": ", field->name, type_of(field),
-           field->unit, is_always(field) ? "true" : "false", field->form == LG__FORM_ADDED ? "never" : leaves[field->leaves]);
+           field->unit, is_always(field) ? "true" : "false", leaves[field->leaves]);
     string(field->sentence);
     putchar('}');
 }

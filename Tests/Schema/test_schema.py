@@ -94,7 +94,7 @@ def type_words(definition):
     return definition.get("type", "")
 
 
-MARKS = {"always": "", "on wish": "‡", "never": "†"}
+MARKS = {"always": "", "on wish": "‡", "in a minidump": "§", "never": "†"}
 LITTLE = {"a", "an", "ended", "in", "is", "it", "its", "of", "on", "the", "was", "when", "which"}
 
 
@@ -132,8 +132,8 @@ def page():
              "the name of the object: " + ", ".join(f"[{name}](#{name})" for name in TABLE["lines"]) + ".", "",
              "A field in *italics* may be left out, where it is not known or says nothing. A field without a type is a boolean if its name begins "
              "with *is*, *has* or *needs*, an integer if the name ends in a unit, and else a string. A moment in nanoseconds is on the monotonic "
-             "clock. The sentence of a boolean says what is so where it is true. A report that is sent has no field with †, and one "
-             "with ‡ only where `keep_home` is 1."]
+             "clock. The sentence of a boolean says what is so where it is true. A report that is sent has no field with †, one with § only "
+             "in a minidump, and one with ‡ only where `keep_home` is 1."]
     for name, definition in whole["$defs"].items():
         if only_use(name, whole):
             continue

@@ -87,6 +87,8 @@ DELIVERY_MUTANTS = [
     ("a denial is no verdict", "fate.c", "        deny(report, server, now);\n        fate = fate == FATE_AGAIN ? FATE_HELD : fate;", "        deny(report, server, now);\n        fate = over;"),
     ("a held report is tried daily", "fate.c", "(takes_others || moment_is_due(report->next, now))", "takes_others"),
     ("a portal's page is no answer", "fate.c", "answer->reply == REPLY_FOREIGN ? AWAY : ", ""),
+    ("a server that refuses a compressed body gets the plain one", "fate.c", "return answer->compressed && !server->plain &&", "return false &&"),
+    ("an agent that dies leaves the plain body to the next one", "fate.c", "        server->plain = LG__PLAIN_UNANSWERED;\n", "        {}\n"),
     ("a report that left takes no runs", "choice.c", "waits(mail) && !(mail->header.flags & LG__REPORT_LEFT) &&", "waits(mail) &&"),
     ("what failed goes after the others", "choice.c", "    if (failed != other_failed)\n        return other_failed;\n", ""),
     ("a day has a budget", "fate.c", "        server->next = server->day;\n", ""),

@@ -167,9 +167,16 @@ static void receive(struct device *d, const struct mail *mail, struct content *c
     }
 }
 
-static struct answer ask(struct device *d, const struct mail *mail, struct content *content)
+/* A quarter of the servers takes no compressed body, and says so in one of two ways; 0: it does. */
+static int refuses_compressed(const struct world *world)
 {
-    struct answer answer = { .http_status = 0 };
+    static const int refusals[8] = { 400, 415 };
+    return refusals[world->seed / 16 % 8];
+}
+
+static struct answer ask(struct device *d, const struct mail *mail, struct content *content, bool compressed)
+{
+    struct answer answer = { .http_status = 0, .compressed = compressed };
     const int network = spans_word(&d->world->network, d->true_ns), server = spans_word(&d->world->server, d->true_ns);
     if (network == OFFLINE || (network == ONLINE && server == UNREACHABLE)) {
         answer.none_left = true;
@@ -184,12 +191,14 @@ static struct answer ask(struct device *d, const struct mail *mail, struct conte
         return answer;
     }
     answer.http_status = d->address ? server : 404;
-    if (answer.http_status == WELL && d->world->poison && content->bug == 0)
+    if (answer.http_status == WELL && answer.compressed && refuses_compressed(d->world))
+        answer.http_status = refuses_compressed(d->world);
+    else if (answer.http_status == WELL && d->world->poison && content->bug == 0)
         answer.http_status = d->world->poison;
     if (answer.http_status == WELL)
         receive(d, mail, content);
     if (dice(d, 100) < d->world->lost_percent)
-        return (struct answer){ .bytes = answer.bytes };
+        return (struct answer){ .bytes = answer.bytes, .compressed = answer.compressed };
     if (d->world->asks && (answer.http_status == 429 || answer.http_status == 503)) {
         answer.has_pause = true;
         answer.pause_ns = dice(d, 2 * HOUR_NS);
@@ -219,6 +228,7 @@ static void settle(struct device *d, struct mail *mail, enum fate fate, bool is_
         mail->state = LG_DELIVERY_DEAD;
         d->figures->dead++;
         break;
+    case FATE_PLAIN:
     case FATE_AGAIN:
         break;
     }
@@ -235,9 +245,9 @@ static void attempt(struct device *d, struct mail *mail)
         breaks(d, WITHHELD_SENT);
     d->requests++;
     d->figures->requests++;
-    fate_begin(&mail->header, &d->server, now(d), dice(d, 0));
+    fate_begin(&mail->header, &d->server, !before.plain, now(d), dice(d, 0));
     store_server(d);
-    const struct answer answer = ask(d, mail, content);
+    const struct answer answer = ask(d, mail, content, !before.plain);
     d->true_ns += SECOND_NS + dice(d, answer.http_status ? 2 * SECOND_NS : 29 * SECOND_NS);
     if (dice(d, 100) < d->world->killed_percent && d->true_ns < KILLS_UNTIL_NS) {
         d->agent_ns = d->true_ns + 10 * SECOND_NS; /* the program starts again */

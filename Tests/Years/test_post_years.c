@@ -22,7 +22,7 @@ static void show(const struct world *world, enum post_broken broken, unsigned da
 
 static void print_figures(void)
 {
-    static const char *const fates[] = { "again", "taken", "without its second part", "held", "given up" };
+    static const char *const fates[] = { "again", "taken", "not compressed", "without its second part", "held", "given up" };
     printf("%.0f device-years, %" PRIu64 " lives, %" PRIu64 " crashes, %" PRIu64 " reports, %" PRIu64 " requests, %" PRIu64 " reports arrived\n",
            (double)figures.device_s / YEAR_S, figures.lives, figures.crashes, figures.reports, figures.requests, figures.arrived);
     printf("attempts:");

@@ -27,8 +27,12 @@
 typedef enum lg_delivery_target {
     LG_TARGET_HTTP = 1,   /**< each report is the JSON body of a POST to the endpoint */
     LG_TARGET_SENTRY = 2, /**< Sentry envelopes; the endpoint is the DSN */
-    LG_TARGET_OTLP = 3    /**< OTLP/HTTP log records in JSON, POSTed to the endpoint, for example
+    LG_TARGET_OTLP = 3,   /**< OTLP/HTTP log records in JSON, POSTed to the endpoint, for example
                                "https://collector:4318/v1/logs" */
+    /** a minidump in a form, as servers of Breakpad and Crashpad take it, POSTed to the endpoint,
+     *  for example "https://sentry.example.org/api/42/minidump/?sentry_key=KEY". The bytes of the
+     *  stacks leave with it: see docs/DELIVERY.md. */
+    LG_TARGET_MINIDUMP = 4
 } lg_delivery_target;
 
 /** Whether reports may leave the machine. */
@@ -68,7 +72,8 @@ typedef enum lg_delivery_pause {
     LG_PAUSE_BUSY = 3,   /**< the server was reached, and gave no verdict */
     LG_PAUSE_ASKED = 4,  /**< the server asked for it */
     LG_PAUSE_SPENT = 5,  /**< the bytes of the day are spent */
-    LG_PAUSE_BEHIND = 6  /**< another one with its fingerprint has left, and has no answer yet */
+    LG_PAUSE_BEHIND = 6, /**< another one with its fingerprint has left, and has no answer yet */
+    LG_PAUSE_METERED = 7 /**< each byte costs: a file spool/metered lets only first parts go */
 } lg_delivery_pause;
 
 /** A report in the spool. */
@@ -171,6 +176,10 @@ typedef struct lg_delivery_options {
     lg_delivered_callback on_delivered;
     /** Handed to on_delivered. */
     void *user;
+
+    /** 1: LG_TARGET_HTTP and LG_TARGET_MINIDUMP get bodies in gzip (Content-Encoding), too. 0:
+     *  only the servers of the other targets do, which have to take them. */
+    uint32_t compress;
 } lg_delivery_options;
 
 /** Longest endpoint, in bytes without the NUL. */

@@ -34,7 +34,8 @@ typedef struct lg_report_options {
     uint32_t size;            /**< sizeof(lg_report_options); LG_REPORT_OPTIONS_INIT sets it */
     uint32_t left_out;        /**< LG_REPORT_*: parts that are left out */
     /** 1: include the bytes of the stacks, which are many and hold the program's data. Redacted
-     *  values in them are not blanked. */
+     *  values in them are not blanked. 2: they are, and where it is not known what is redacted, the
+     *  bytes are left out. */
     uint32_t stack_bytes;
     /** 1: home directories become "~" in paths and texts, and fields that docs/FIELDS.md marks are
      *  left out, as is a number above INT64_MAX, which only a damaged file has */
@@ -56,6 +57,31 @@ typedef struct lg_report_options {
 #define LG_REPORT_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_report_options) }
 #endif
 
+/** Choices for a minidump. Zero is the default. */
+typedef struct lg_minidump_options {
+    uint32_t size;            /**< sizeof(lg_minidump_options); LG_MINIDUMP_OPTIONS_INIT sets it */
+    /** 1: also of a run without stacks, and of an unknown processor; home directories become "~" in
+     *  paths and texts, and in memory their names, the arguments and the environment are blanked */
+    uint32_t for_sending;
+    /** 1: home directories stay also with for_sending */
+    uint32_t keep_home;
+    uint32_t reserved;        /**< 0 */
+    /** Most bytes; 0 = 4294967295, the most of the format; at least 4096. Beyond it stacks are left
+     *  out, those of the last threads first, then the memory map, then all but the first modules
+     *  and threads. */
+    uint64_t most_bytes;
+    /** asynchronous callers in words, which only symbols tell; NULL: not known. Borrowed. */
+    const char *async_callers;
+    /** how the run ended, where the caller knows more; NULL: the reader's own verdict. Borrowed. */
+    const lg_verdict *verdict;
+} lg_minidump_options;
+
+#ifdef __cplusplus
+#define LG_MINIDUMP_OPTIONS_INIT lg_sized<lg_minidump_options>()
+#else
+#define LG_MINIDUMP_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_minidump_options) }
+#endif
+
 /** Takes the next bytes of the text, in order, and returns 0; anything else ends the report. Called
  *  on the thread that asked. */
 typedef int (*lg_report_sink)(const char *bytes, size_t size, void *user);
@@ -69,53 +95,69 @@ typedef enum lg_fleet_change_kind {
     LG_FLEET_CHANGE_SAME = 4
 } lg_fleet_change_kind;
 
-/** The runs of two versions that died of the same. */
+/** Runs of an older and of a newer version, or of an earlier and a later week, that died of the
+ *  same. */
 typedef struct lg_fleet_change {
     uint32_t kind;                /**< LG_FLEET_CHANGE_* */
-    uint64_t old_runs, new_runs;
-    uint64_t old_total, new_total; /**< all runs of the version, whatever their end */
-    const char *old_fingerprint;  /**< that of the older version; NULL: the same */
+    uint64_t old_count, new_count; /**< of versions runs; of weeks device-days */
+    uint64_t old_total, new_total; /**< all of them, whatever the ends */
+    /** how many times as often: the bounds of an interval, in percent; `ratio_high` 0: no bound */
+    uint64_t ratio_low, ratio_high;
 } lg_fleet_change;
-
-/** The runs of a fleet that have one fingerprint. Texts are UTF-8 with a NUL; times are as in
- *  docs/FIELDS.md. Everything is borrowed. */
-typedef struct lg_fleet_row {
-    const char *fingerprint;      /**< 32 hexadecimal digits */
-    const char *app;
-    const char *ending;           /**< lg_end_name() */
-    const char *headline;
-    const char *place;            /**< NULL: not known */
-    uint64_t runs, devices;
-    /** of the first and the last run; NULL: not known */
-    const char *first_started, *last_started, *first_version, *last_version;
-    /** other fingerprints of the same cause, with NULL at the end; NULL: none */
-    const char *const *same_place;
-    const uint64_t *trend;        /**< runs a day; may be NULL where `trend_days` is 0 */
-    size_t trend_days;
-    const char *trend_end;        /**< the last of these days; NULL: not known */
-    const lg_fleet_change *change; /**< NULL: nothing is compared */
-} lg_fleet_row;
 
 /** Runs of one version, or of one device. */
 typedef struct lg_fleet_part {
     const char *name;
     const char *source;           /**< where an unnamed device was collected from; NULL: left out */
-    uint64_t runs;
-    const char *last_started;     /**< NULL: not known */
+    uint64_t runs, devices;
+    const char *first_started, *last_started; /**< NULL: not known */
 } lg_fleet_part;
 
-/** A fingerprint with its best example. Everything is borrowed. */
+/** The runs of a fleet that have one bug. Texts are UTF-8 with a NUL; times are as in
+ *  docs/FIELDS.md. Everything is borrowed. */
+typedef struct lg_fleet_row {
+    const char *bug;              /**< its key, 32 hexadecimal digits */
+    const char *app;
+    const char *ending;           /**< lg_end_name() */
+    const char *kind;             /**< of the crash; NULL: none */
+    const char *headline;
+    const char *place;            /**< NULL: not known */
+    uint64_t runs, devices;
+    const char *first_started, *last_started; /**< NULL: not known */
+    const char *const *fingerprints; /**< with NULL at the end */
+    const lg_fleet_part *versions; /**< may be NULL where there are none */
+    size_t version_count;
+    const char *state;            /**< "muted", "resolved", "again"; NULL: open */
+    const char *resolved_in;      /**< version; NULL: none was said */
+    const char *again_in;         /**< version of the first run after that; NULL: none */
+    const uint64_t *trend;        /**< runs a day; may be NULL where `trend_days` is 0 */
+    size_t trend_days;
+    const char *trend_end;        /**< the last of these days; NULL: not known */
+    const lg_fleet_change *recent; /**< the last week and the one before; NULL: not known */
+    const lg_fleet_change *change; /**< NULL: nothing is compared */
+} lg_fleet_row;
+
+/** What most runs of a bug have, and the other runs of the application do not. */
+typedef struct lg_fleet_trait {
+    const char *name, *value;
+    uint64_t runs, total;         /**< runs of the bug that have it, and all whose value is known */
+    uint64_t other_runs, other_total; /**< the same of the other runs */
+} lg_fleet_trait;
+
+/** A bug with its best example. Everything is borrowed. */
 typedef struct lg_fleet_example {
     const lg_fleet_row *group;
-    const lg_fleet_part *versions, *devices; /**< may be NULL where there are none */
-    size_t version_count, device_count;
+    const lg_fleet_part *devices; /**< may be NULL where there are none */
+    size_t device_count;
+    const lg_fleet_trait *traits; /**< may be NULL where there are none */
+    size_t trait_count;
     const char *device;           /**< of the example */
     const char *run;              /**< its report: members, as JSON without the braces */
 } lg_fleet_example;
 
 LG_BEGIN
 
-/** Write a row of a fleet, the object fleet-fingerprint.
+/** Write a row of a fleet, the object fleet-bug.
  *
  *  @param row  borrowed.
  *  @return LG_OK; LG_ERR_SYSTEM: the sink refused, or there is no memory; LG_ERR_ARGUMENT: a
@@ -126,7 +168,7 @@ LG_BEGIN
  */
 LG_API lg_status lg_fleet_row_report(const lg_fleet_row *row, lg_report_sink sink, void *user);
 
-/** Write a fingerprint with its example, the object fleet-example.
+/** Write a bug with its example, the object fleet-example.
  *
  *  @param example  borrowed.
  *  @return As lg_fleet_row_report(): LG_OK, LG_ERR_SYSTEM, LG_ERR_ARGUMENT, also where `group` is
@@ -149,6 +191,22 @@ LG_API lg_status lg_fleet_example_report(const lg_fleet_example *example, lg_rep
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, lg_report_sink sink, void *user);
+
+/** Write a run as a minidump: of its crash, or else of the stacks that were taken last while it
+ *  lived. docs/EXPORT.md lists its contents. Redacted values are not in it, also where they stand
+ *  in memory; registers stay. Where it is not known which values are redacted, there is no memory.
+ *
+ *  @param options  borrowed; NULL: all defaults.
+ *  @return LG_OK, also where parts of the file are damaged; LG_ERR_NOT_FOUND: there is no stack;
+ *          LG_ERR_UNSUPPORTED: neither registers nor the system's words say which processor it was,
+ *          or minidumps have no form for it here, or this is not Linux; LG_ERR_LIMIT: larger than
+ *          `most_bytes`, whatever is left out; LG_ERR_STATE: not a run file; LG_ERR_SYSTEM: the
+ *          sink refused, or there is no memory; LG_ERR_OPTION; LG_ERR_ARGUMENT.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_minidump(lg_reader *reader, const lg_minidump_options *options, lg_report_sink sink, void *user);
 
 /** What of a run must not be shown: its redacted keys, and their values in annotations, breadcrumbs
  *  and guard events. lg_reader_report() hides the same. */

@@ -119,3 +119,15 @@ size_t lg__home_hide(char *text, size_t size)
     }
     return used;
 }
+
+void lg__home_blank(uint8_t *bytes, size_t size)
+{
+    const char *text = (const char *)bytes;
+    for (size_t i = 0; i < size;) {
+        const size_t home = text[i] == '/' && is_start(text, i) ? home_at(text + i, size - i, false) : 0;
+        for (size_t k = i; k < i + home; k++)
+            if (bytes[k] != '/')
+                bytes[k] = '*';
+        i += home ? home : 1;
+    }
+}

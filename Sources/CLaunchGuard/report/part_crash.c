@@ -340,11 +340,11 @@ static const struct lg__field crash_fields[] = {
     MAY_BE("threads", surrounding_lg__report_threads, "[thread-state]", "", "The other threads, as far as they are in the record."),
     MAY_BE("threadCounts", surrounding_lg__report_thread_counts, "thread-counts", "", "Their number."),
     MAY_BE("cpuNanoseconds", surrounding_lg__report_cpu_time, "number", "ns", "CPU time of the crashed thread since it began."),
-    MAY_BE_THAT(LEAVES_NEVER, "stackMemory", lg__report_stack_memory, "crash-memory", "", "Bytes from the stack pointer up."),
-    MAY_BE_THAT(LEAVES_NEVER, "codeMemory", lg__report_code_memory, "crash-memory", "", "Bytes around the program counter."),
-    MAY_BE_THAT(LEAVES_NEVER, "memory", surrounding_lg__report_stack_stretches, "[crash-memory-chunk]", "",
+    MAY_BE_THAT(LEAVES_IN_DUMP, "stackMemory", lg__report_stack_memory, "crash-memory", "", "Bytes from the stack pointer up."),
+    MAY_BE_THAT(LEAVES_IN_DUMP, "codeMemory", lg__report_code_memory, "crash-memory", "", "Bytes around the program counter."),
+    MAY_BE_THAT(LEAVES_IN_DUMP, "memory", surrounding_lg__report_stack_stretches, "[crash-memory-chunk]", "",
            "Stretches of stack memory, that of the crashed thread first."),
-    MAY_BE_THAT(LEAVES_NEVER, "memoryMap", surrounding_lg__report_memory_map, "memory-map", "", "The memory map of the process."),
+    MAY_BE_THAT(LEAVES_IN_DUMP, "memoryMap", surrounding_lg__report_memory_map, "memory-map", "", "The memory map of the process."),
     MAY_BE("resources", surrounding_resources, "{resource}", "", "Figures of the process and of the system by name."),
     MAY_BE("notes", notes, "[crash-note]", "", "Other events while the record was written."),
     FIELD(TRUE_IF, "isBrief", brief, "",
@@ -372,8 +372,7 @@ static bool write_crash(struct lg__report *report, struct lg__json_list *list)
     return true;
 }
 
-/* The number of crashes, and the one that counts. */
-static uint32_t crashes(struct lg__report *report, uint32_t *ret_end)
+uint32_t lg__report_crash_count(struct lg__report *report, uint32_t *ret_end)
 {
     uint32_t count = 0;
     lg_crash_info crash;
@@ -391,7 +390,7 @@ void lg__report_crash(struct lg__report *report, const void *of)
     uint32_t count = 0, end;
     (void)of;
     lg__report_has(report, lg_reader_crash_count(report->reader, &count), "brief records");
-    if (!crashes(report, &end) || !lg__report_wants(report, LG_REPORT_CRASH))
+    if (!lg__report_crash_count(report, &end) || !lg__report_wants(report, LG_REPORT_CRASH))
         return;
     lg_reader_select_crash(report->reader, end);
     write_crash(report, NULL);
@@ -400,7 +399,7 @@ void lg__report_crash(struct lg__report *report, const void *of)
 void lg__report_other_crashes(struct lg__report *report, const void *of)
 {
     struct lg__json_list list = lg__json_list(&report->json);
-    uint32_t end, count = crashes(report, &end);
+    uint32_t end, count = lg__report_crash_count(report, &end);
     (void)of;
     report->prefix = "another crash: ";
     for (uint32_t i = 0; lg__report_wants(report, LG_REPORT_OTHER_CRASHES) && i < count; i++)

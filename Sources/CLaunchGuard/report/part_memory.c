@@ -113,6 +113,18 @@ void lg__report_memory_map(struct lg__report *report, const void *crash)
     free(map.text);
 }
 
+bool lg__report_map_each(struct lg__report *report, lg__report_map_taker take, void *user)
+{
+    struct mapping mapping;
+    struct map map;
+    if (!map_open(report, &map))
+        return false;
+    for (size_t at = 0; map_next(&map, &at, &mapping);)
+        take(mapping.start, mapping.end, mapping.permissions, mapping.offset, mapping.path, user);
+    free(map.text);
+    return true;
+}
+
 /* ---- the faulting address in it ---- */
 
 static bool mapping_at(const struct map *map, uint64_t address, struct mapping *ret)
@@ -281,7 +293,7 @@ static void bytes_beside(struct lg__report *report, uint32_t which, const char *
     lg_status status = lg_reader_bytes(report->reader, which, buffer, &bytes.start, &bytes.size);
     if (!lg__report_has(report, status, part) || !lg__report_wants(report, LG_REPORT_MEMORY) || !bytes.size)
         return;
-    if (report->options->stack_bytes || lg__secrets_memory_blank(report->secrets, buffer, bytes.size))
+    if (report->options->stack_bytes == 1 || lg__secrets_memory_blank(report->secrets, buffer, bytes.size))
         lg__table_object(report, &lg__shape_bytes, &bytes);
 }
 
@@ -344,9 +356,12 @@ void lg__report_stack_stretches(struct lg__report *report, const void *crash)
             break;
         if (report->options->stack_bytes && !(stretch.bytes = read_bytes(report, i, &stretch.info)))
             break;
+        uint8_t *bytes = stretch.bytes;
+        if (report->options->stack_bytes == 2 && !lg__secrets_memory_blank(report->secrets, bytes, stretch.info.size))
+            stretch.bytes = NULL;
         lg__json_item(&report->json, &list);
         lg__table_object(report, &lg__shape_stretch, &stretch);
-        free(stretch.bytes);
+        free(bytes);
     }
     lg__json_list_end(&report->json, &list);
 }

@@ -373,8 +373,7 @@ const struct lg__shape lg__shape_verdict = { "verdict", LG__SENTENCE("The end of
 
 #undef OF
 
-/* The verdict that counts: the caller's, or the reader's own. */
-static bool final_verdict(struct lg__report *report, lg_verdict *ret_verdict)
+bool lg__report_final_verdict(struct lg__report *report, lg_verdict *ret_verdict)
 {
     if (report->options->verdict) {
         *ret_verdict = *report->options->verdict;
@@ -387,7 +386,7 @@ void lg__report_verdict(struct lg__report *report, const void *of)
 {
     lg_verdict verdict;
     (void)of;
-    if (final_verdict(report, &verdict))
+    if (lg__report_final_verdict(report, &verdict))
         lg__table_object(report, &lg__shape_verdict, &verdict);
 }
 
@@ -396,7 +395,7 @@ void lg__report_fingerprint(struct lg__report *report, const void *of)
     lg_verdict verdict;
     char digits[33];
     (void)of;
-    if (!lg__report_wants(report, LG_REPORT_FINGERPRINT) || !final_verdict(report, &verdict) || verdict.end == LG_END_RUNNING)
+    if (!lg__report_wants(report, LG_REPORT_FINGERPRINT) || !lg__report_final_verdict(report, &verdict) || verdict.end == LG_END_RUNNING)
         return;
     if (lg_reader_fingerprint_of(report->reader, &verdict, digits) == LG_OK)
         lg__json_string(&report->json, digits);

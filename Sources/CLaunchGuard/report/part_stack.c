@@ -50,7 +50,9 @@ static const struct lg__field frame_fields[] = {
     FIELD(TRUE_IF, "isSignalHandlerCall", is_signal, "",
           "True: no function's call, but the kernel's of a signal handler: the next frame was interrupted, and its own address is looked up."),
     ADDED("isTailCalled", "boolean", "True: the next frame called another function, which ended by a jump to this one and has no frame."),
-    ADDED("symbols", "[symbol]", "Functions at the address, the innermost first; left out: they were not looked up."),
+    ADDED_THAT(LEAVES, "symbols", "[symbol]",
+               "Functions at the address, the innermost first; left out: they were not looked up. A report that is sent has the one of the "
+               "symbol table, where the device has it."),
     LAST,
 };
 const struct lg__shape lg__shape_frame = { "frame", LG__SENTENCE("One call."), frame_fields };

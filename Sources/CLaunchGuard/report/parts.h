@@ -21,6 +21,12 @@ void lg__report_type(struct lg__report *report, const void *of);
 void lg__report_path(struct lg__report *report, const void *of);
 void lg__report_problems(struct lg__report *report, const void *of);
 
+/* ---- whole.c ---- */
+
+/* A report of a reader, of malloc(); NULL: no memory. `options`: borrowed. */
+struct lg__report *lg__report_new(lg_reader *reader, const lg_report_options *options);
+void lg__report_free(struct lg__report *report);
+
 /* ---- part_run.c ---- */
 
 /* Read the identity, and so many modules, which the other parts need. */
@@ -30,6 +36,8 @@ void lg__report_identity(struct lg__report *report, const void *of);
 void lg__report_contexts(struct lg__report *report, const void *of);
 void lg__report_system(struct lg__report *report, const void *of);
 void lg__report_verdict(struct lg__report *report, const void *of);
+/* The verdict that counts: the caller's, or the reader's own. */
+bool lg__report_final_verdict(struct lg__report *report, lg_verdict *ret_verdict);
 void lg__report_fingerprint(struct lg__report *report, const void *of);
 void lg__report_modules(struct lg__report *report, const void *of);
 void lg__report_modules_omitted(struct lg__report *report, const void *of);
@@ -38,6 +46,8 @@ void lg__report_modules_omitted(struct lg__report *report, const void *of);
 
 void lg__report_crash(struct lg__report *report, const void *of);
 void lg__report_other_crashes(struct lg__report *report, const void *of);
+/* The number of crashes, and the one that counts. Another one is selected afterwards. */
+uint32_t lg__report_crash_count(struct lg__report *report, uint32_t *ret_end);
 
 /* ---- part_stack.c ---- */
 
@@ -91,6 +101,9 @@ void lg__report_stack_memory(struct lg__report *report, const void *crash);
 void lg__report_code_memory(struct lg__report *report, const void *crash);
 void lg__report_stack_stretches(struct lg__report *report, const void *crash);
 void lg__report_possible_frames(struct lg__report *report, const void *crash);
+/* The mappings, one after the other. False: there is no map. */
+typedef void (*lg__report_map_taker)(uint64_t start, uint64_t end, const char *permissions, uint64_t offset, const char *path, void *user);
+bool lg__report_map_each(struct lg__report *report, lg__report_map_taker take, void *user);
 
 /* ---- part_words.c ---- */
 

@@ -40,7 +40,7 @@ static void write_text(struct lg__report *report, const struct lg__field *field,
 
 static bool stays(const struct lg__report *report, const struct lg__field *field)
 {
-    return report->options->for_sending && field->leaves != LG__LEAVES && (field->leaves == LG__LEAVES_NEVER || !report->options->keep_home);
+    return report->options->for_sending && field->leaves != LG__LEAVES && (field->leaves != LG__LEAVES_ON_WISH || !report->options->keep_home);
 }
 
 static void write(struct lg__report *report, const struct lg__field *field, const void *of)

@@ -39,6 +39,7 @@ enum lg__form {
 enum lg__leaves {
     LG__LEAVES,
     LG__LEAVES_ON_WISH, /* says who the user is: with keep_home */
+    LG__LEAVES_IN_DUMP, /* only as a part of a minidump: lg_reader_minidump() */
     LG__LEAVES_NEVER,
 };
 
@@ -103,8 +104,9 @@ struct lg__shape {
     { .name = name_, .form = LG__FORM_MAY_BE, .leaves = LG__##leaves_, .value = value_, LG__DOCUMENT(type_, unit_, sentence_) }
 #define MAY_BE(...) MAY_BE_THAT(LEAVES, __VA_ARGS__)
 /* A reader of the JSON adds it: it is never written here. */
-#define ADDED(name_, type_, sentence_) \
-    { .name = name_, .form = LG__FORM_ADDED, LG__DOCUMENT(type_, "", sentence_) }
+#define ADDED_THAT(leaves_, name_, type_, sentence_) \
+    { .name = name_, .form = LG__FORM_ADDED, .leaves = LG__##leaves_, LG__DOCUMENT(type_, "", sentence_) }
+#define ADDED(...) ADDED_THAT(LEAVES_NEVER, __VA_ARGS__)
 #define LAST { .form = LG__FORM_END }
 
 /* Write an object whose members are those of the shape. */

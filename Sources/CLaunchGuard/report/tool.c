@@ -36,7 +36,7 @@ const struct lg__kind lg__kinds_finer[] = {
 NAMES(delivery_entry_state, "delivery-entry-state", "The state of a report, or of a run without one.",
       "pending", "sent", "held", "dead", "told", "owed", "counted", "never")
 NAMES(delivery_entry_pause, "delivery-entry-pause", "Why a pending report does not go now.", "paced", "away", "busy", "asked", "spent",
-      "behind")
+      "behind", "metered")
 NAMES(simulated_callback_kind, "simulated-callback-kind", "Which callback ran.",
       "status", "decide", "report", "repair", "protect", "task", "built-in", "give-up", "ineffective", "begin")
 NAMES(simulated_callback_outcome, "simulated-callback-outcome", "The outcome of a callback.",
@@ -238,7 +238,7 @@ static const struct lg__field spool_fields[] = {
     HAS("hasConsent", "boolean", "The user of the program has consented that reports leave the machine."),
     HAS("isOff", "boolean", "The file \"off\" switches delivery off."),
     MAY_HAVE("agentProcessID", "integer", "Process of the agent, 0 when it is not known; left out: none lives."),
-    MAY_HAVE("target", "string", "One of \"http\", \"sentry\" or \"otlp\"; left out: no program has said where reports go."),
+    MAY_HAVE("target", "string", "One of \"http\", \"sentry\", \"otlp\" or \"minidump\"; left out: no program has said where reports go."),
     MAY_HAVE("host", "string",
         "The server's, and no more of the address, which may hold a secret; left out: not known, or in the credential file."),
     HAS("pending", "integer", "Reports that wait."),
@@ -294,6 +294,7 @@ static const struct lg__field collected_fields[] = {
     HAS("runs", "number", "The runs."),
     HAS("newRuns", "number", "The new runs."),
     HAS("devices", "number", "All devices of the database."),
+    HAS("clonedMachines", "number", "Machine ids that several devices seem to have."),
     LAST,
 };
 SHAPE(collected, "collected", "What launchguard collect read, and what the database holds now.")

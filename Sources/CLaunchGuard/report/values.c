@@ -41,25 +41,41 @@ void lg__values_moment(struct lg__report *report, uint64_t monotonic_ns)
         lg__values_time(report, start + (monotonic_ns - begin));
 }
 
-static bool hides_home(const struct lg__report *report)
+bool lg__values_hide_home(const struct lg__report *report)
 {
     return report->options->for_sending && !report->options->keep_home;
 }
 
+static char *plain(struct lg__report *report, const char *bytes, size_t *size, bool begins_late)
+{
+    char *copy = malloc(*size + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, bytes, *size);
+    if (report->secrets)
+        *size = lg__secrets_text_hide(report->secrets, copy, *size, begins_late);
+    if (lg__values_hide_home(report))
+        *size = lg__home_hide(copy, *size);
+    copy[*size] = 0;
+    return copy;
+}
+
 static void write_text(struct lg__report *report, const char *bytes, size_t size, bool begins_late)
 {
-    if (!(report->secrets && report->secrets->key_count) && !hides_home(report)) {
+    if (!(report->secrets && report->secrets->key_count) && !lg__values_hide_home(report)) {
         lg__json_text(&report->json, bytes, size);
         return;
     }
-    char *copy = malloc(size + 1);
+    char *copy = plain(report, bytes, &size, begins_late);
     report->json.failed |= !copy;
-    if (!copy)
-        return;
-    memcpy(copy, bytes, size);
-    size = report->secrets ? lg__secrets_text_hide(report->secrets, copy, size, begins_late) : size;
-    lg__json_text(&report->json, copy, hides_home(report) ? lg__home_hide(copy, size) : size);
+    if (copy)
+        lg__json_text(&report->json, copy, size);
     free(copy);
+}
+
+char *lg__values_plain(struct lg__report *report, const char *bytes, size_t *size)
+{
+    return plain(report, bytes, size, false);
 }
 
 void lg__values_text(struct lg__report *report, const char *bytes, size_t size)
@@ -72,13 +88,27 @@ void lg__values_late_text(struct lg__report *report, const char *bytes, size_t s
     write_text(report, bytes, size, true);
 }
 
+/* In `copy`, or in `buffer`; both of PATH_MAX. */
+static const char *hidden_path(struct lg__report *report, const char *path, char *copy, char *buffer)
+{
+    snprintf(copy, PATH_MAX, "%s", path);
+    if (report->secrets)
+        copy[lg__secrets_text_hide(report->secrets, copy, strlen(copy), false)] = 0;
+    return lg__values_hide_home(report) ? lg__home_hide_path(copy, buffer, PATH_MAX) : copy;
+}
+
 void lg__values_path(struct lg__report *report, const char *path)
 {
     char copy[PATH_MAX], buffer[PATH_MAX];
-    snprintf(copy, sizeof copy, "%s", path);
-    if (report->secrets)
-        copy[lg__secrets_text_hide(report->secrets, copy, strlen(copy), false)] = 0;
-    lg__json_string(&report->json, hides_home(report) ? lg__home_hide_path(copy, buffer, sizeof buffer) : copy);
+    lg__json_string(&report->json, hidden_path(report, path, copy, buffer));
+}
+
+char *lg__values_plain_path(struct lg__report *report, const char *path, size_t *ret_size)
+{
+    char copy[PATH_MAX], buffer[PATH_MAX];
+    const char *hidden = hidden_path(report, path, copy, buffer);
+    *ret_size = strlen(hidden);
+    return strdup(hidden);
 }
 
 void lg__values_name(struct lg__report *report, const struct lg__names *names, uint64_t number)

@@ -29,6 +29,11 @@ void lg__values_text(struct lg__report *report, const char *bytes, size_t size);
 /* The same of a text that has lost its beginning. */
 void lg__values_late_text(struct lg__report *report, const char *bytes, size_t size);
 void lg__values_path(struct lg__report *report, const char *path);
+/* The same text in memory of malloc(), for what is no JSON. `size`: in and out. NULL: no memory. */
+char *lg__values_plain(struct lg__report *report, const char *bytes, size_t *size);
+char *lg__values_plain_path(struct lg__report *report, const char *path, size_t *ret_size);
+/* Whether home directories become "~". */
+bool lg__values_hide_home(const struct lg__report *report);
 void lg__values_name(struct lg__report *report, const struct lg__names *names, uint64_t number);
 
 #endif

@@ -67,6 +67,32 @@ static void write_run(struct lg__report *report)
     lg__table_members(report, &lg__shape_run, NULL);
 }
 
+struct lg__report *lg__report_new(lg_reader *reader, const lg_report_options *options)
+{
+    struct lg__report *report = calloc(1, sizeof *report);
+    struct lg__problem *problems = calloc(LG__PROBLEMS_MAX, sizeof *problems);
+    if (!report || !problems) {
+        free(report);
+        free(problems);
+        errno = ENOMEM;
+        return NULL;
+    }
+    report->reader = reader;
+    report->options = options;
+    report->problems = problems;
+    report->prefix = "";
+    report->frames_left = options->frames ? options->frames : UINT64_MAX;
+    return report;
+}
+
+void lg__report_free(struct lg__report *report)
+{
+    free(report->modules);
+    lg__secrets_free(report->secrets);
+    free(report->problems);
+    free(report);
+}
+
 lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, lg_report_sink sink, void *user)
 {
     lg_report_options own = LG_REPORT_OPTIONS_INIT;
@@ -74,33 +100,21 @@ lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, 
         return LG_ERR_ARGUMENT;
     if (options && !lg__given_take(&lg__given_report_options, &own, options, NULL))
         return LG_ERR_OPTION;
-    struct lg__report *report = calloc(1, sizeof *report);
-    struct lg__problem *problems = calloc(LG__PROBLEMS_MAX, sizeof *problems);
-    bool failed = !report || !problems;
-    if (failed) {
-        errno = ENOMEM;
-    } else {
-        report->reader = reader;
-        report->options = &own;
-        report->problems = problems;
-        report->prefix = "";
-        report->frames_left = own.frames ? own.frames : UINT64_MAX;
-        report->json.sink = sink;
-        report->json.user = user;
-        lg__json_open(&report->json);
-        if (lg_reader_kind(reader) == LG_FILE_LEDGER)
-            lg__report_ledger(report);
-        else
-            write_run(report);
-        if (own.members)
-            lg__json_members(&report->json, own.members);
-        lg__json_close(&report->json);
-        lg__json_flush(&report->json);
-        failed = report->json.failed;
-        free(report->modules);
-        lg__secrets_free(report->secrets);
-    }
-    free(problems);
-    free(report);
+    struct lg__report *report = lg__report_new(reader, &own);
+    if (!report)
+        return LG_ERR_SYSTEM;
+    report->json.sink = sink;
+    report->json.user = user;
+    lg__json_open(&report->json);
+    if (lg_reader_kind(reader) == LG_FILE_LEDGER)
+        lg__report_ledger(report);
+    else
+        write_run(report);
+    if (own.members)
+        lg__json_members(&report->json, own.members);
+    lg__json_close(&report->json);
+    lg__json_flush(&report->json);
+    const bool failed = report->json.failed;
+    lg__report_free(report);
     return failed ? LG_ERR_SYSTEM : LG_OK;
 }

@@ -8,6 +8,7 @@
 #include "os/os.h"
 #include "session/delivery.h"
 #include "store/crc32c.h"
+#include "store/delivery_config.h"
 #include "store/server.h"
 
 struct entry {
@@ -116,9 +117,20 @@ static bool is_behind(const struct list *list, const struct entry *entry)
     return false;
 }
 
+/* The target, while each byte costs; 0: not known, or bytes cost nothing. */
+static lg_delivery_target metered_target(int spool)
+{
+    char text[LG__CONFIG_MAX], wrong[128];
+    struct lg__delivery_config config;
+    const bool is_known = lg__spool_is_metered(spool) && lg__spool_read(spool, "config", text, sizeof text) >= 0 &&
+                          lg__delivery_config_parse(text, &config, wrong);
+    return is_known ? config.options.target : 0;
+}
+
 /* No pending report goes before the server takes requests again. */
 static void find_pauses(struct list *list, int spool)
 {
+    const lg_delivery_target metered = metered_target(spool);
     struct lg__server server;
     const uint64_t now = lg__os_clock_ns(CLOCK_REALTIME);
     const bool is_known = lg__server_read(spool, &server);
@@ -131,7 +143,8 @@ static void find_pauses(struct list *list, int spool)
             info->next_ns = server.next.wall_ns;
             pause = (lg_delivery_pause)server.pause;
         }
-        info->pause = is_behind(list, entry) ? LG_PAUSE_BEHIND : info->next_ns > now ? pause : LG_PAUSE_NONE;
+        const bool is_metered = metered && !lg__delivery_config_first_next(metered, entry->header.flags);
+        info->pause = is_behind(list, entry) ? LG_PAUSE_BEHIND : is_metered ? LG_PAUSE_METERED : info->next_ns > now ? pause : LG_PAUSE_NONE;
     }
 }
 

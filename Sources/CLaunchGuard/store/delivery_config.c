@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "launchguard/end.h"
+#include "store/format_report.h"
 #include "store/given.h"
 
 #define FIRST_LINE "launchguard-delivery 1"
 
-static const char *const targets[] = { "", "http", "sentry", "otlp" };
-#define TARGETS 4u
+static const char *const targets[] = { "", "http", "sentry", "otlp", "minidump" };
+#define TARGETS 5u
 
 /* The bits of `ends`, in words. */
 static const struct {
@@ -153,4 +154,14 @@ bool lg__delivery_config_parse(const char *text, struct lg__delivery_config *ret
 bool lg__delivery_config_wants(uint32_t wanted, lg_end end, bool launching)
 {
     return (uint32_t)end < 31 && (wanted & UINT32_C(1) << end || (end == LG_END_UNKNOWN && launching && wanted & LG_DELIVERY_UNKNOWN_IN_LAUNCH));
+}
+
+bool lg__delivery_config_is_whole(lg_delivery_target target)
+{
+    return target != LG_TARGET_HTTP;
+}
+
+bool lg__delivery_config_first_next(lg_delivery_target target, uint32_t flags)
+{
+    return lg__delivery_config_is_whole(target) ? flags & LG__REPORT_FULL_SENT : !(flags & LG__REPORT_BRIEF_SENT);
 }

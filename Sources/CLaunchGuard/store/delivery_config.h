@@ -29,4 +29,10 @@ bool lg__delivery_config_parse(const char *text, struct lg__delivery_config *ret
 /* Whether a run with this end becomes a report. `launching`: a launch was under way. */
 bool lg__delivery_config_wants(uint32_t ends, lg_end end, bool launching);
 
+/* Whether a server of that kind takes both parts in one request, and the first one alone only where
+ * that request is too large; and whether the first part alone comes next, by the flags of the
+ * report. */
+bool lg__delivery_config_is_whole(lg_delivery_target target);
+bool lg__delivery_config_first_next(lg_delivery_target target, uint32_t flags);
+
 #endif

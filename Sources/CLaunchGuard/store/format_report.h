@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Report: this header, then `brief_bytes` and `full_bytes` of JSON ---- */
+/* ---- Report: this header, then `brief_bytes` and `full_bytes` of JSON, or of a minidump ---- */
 
 #define LG__MAGIC_REPORT "LGREPORT"
 #define LG__REPORT_MAJOR 1
@@ -19,6 +19,7 @@
 #define LG__REPORT_BRIEF_SENT 1u /* the first part had its positive answer */
 #define LG__REPORT_FULL_SENT 2u  /* the second part had its positive answer, or is not to be sent */
 #define LG__REPORT_LEFT 4u       /* bytes of it may have left: it stands for no further run */
+#define LG__REPORT_DUMP 8u       /* the second part is a minidump */
 
 /* A moment to come, which has come when one of two clocks says so: CLOCK_REALTIME, which may be
  * wrong and jumps, and the time that the device was on (lg__server). Both 0: now. */
@@ -91,6 +92,14 @@ static_assert(sizeof(struct lg__report_header) == 456, "FORMAT.md, report");
 
 #define LG__MAGIC_SERVER "LGSERVER"
 
+/* Why a server gets no compressed body. */
+enum lg__plain {
+    LG__PLAIN_NOT,        /* it gets them, where its kind takes them */
+    LG__PLAIN_REFUSED,    /* it refused one */
+    LG__PLAIN_TAKEN,      /* it took the plain one then */
+    LG__PLAIN_UNANSWERED, /* an agent died with one on its way */
+};
+
 struct lg__server {
     char magic[8];
     uint8_t config[16];     /* digest of the settings that name it */
@@ -105,7 +114,7 @@ struct lg__server {
     uint64_t on_ns;
     uint64_t steady_ns;
     uint32_t absences;      /* attempts in a row that did not reach it */
-    uint32_t reserved0;
+    uint32_t plain;         /* lg__plain */
     struct lg__due day;     /* end of the day of the budget */
     uint64_t day_bytes;     /* spent in it */
     uint32_t reserved1;

@@ -91,7 +91,7 @@ STRUCTURE(task);
 #define OF lg_delivery_options
 #define END(identifier, value, name) | UINT32_C(1) << (value)
 static const struct lg__given_field delivery_options[] = {
-    ONE_OF(target, "LG_TARGET_*", LG_TARGET_HTTP, LG_TARGET_OTLP),
+    ONE_OF(target, "LG_TARGET_*", LG_TARGET_HTTP, LG_TARGET_MINIDUMP),
     SET_OF(ends, "LG_DELIVERY_END() of an end", LG_DELIVERY_ENDS, (LG_DELIVERY_UNKNOWN_IN_LAUNCH LG_END_TABLE(END)) & ~LG_DELIVERY_END(LG_END_RUNNING)),
     ONE_OF(consent, "LG_CONSENT_*", 0, LG_CONSENT_WITHHELD),
     NUMBER(keep_reports, 64, 1, 4096),
@@ -99,6 +99,7 @@ static const struct lg__given_field delivery_options[] = {
     NUMBER(keep_bytes, 16777216, 65536, INT64_MAX),
     NUMBER(daily_bytes, 67108864, 8192, INT64_MAX),
     FLAG(keep_home),
+    FLAG(compress),
 };
 STRUCTURE(delivery_options);
 #undef END
@@ -134,13 +135,23 @@ STRUCTURE(confinement_options);
 #define OF lg_report_options
 static const struct lg__given_field report_options[] = {
     SET_OF(left_out, "LG_REPORT_*", 0, 2 * LG_REPORT_SPARE_MODULES - 1),
-    FLAG(stack_bytes),
+    RANGE(stack_bytes, 0, 2),
     FLAG(for_sending),
     FLAG(keep_home),
     RANGE(breadcrumbs, 0, UINT32_MAX),
     RANGE(frames, 0, UINT32_MAX),
 };
 STRUCTURE(report_options);
+#undef OF
+
+#define OF lg_minidump_options
+static const struct lg__given_field minidump_options[] = {
+    FLAG(for_sending),
+    FLAG(keep_home),
+    RANGE(reserved, 0, 0),
+    NUMBER(most_bytes, UINT32_MAX, 4096, UINT32_MAX),
+};
+STRUCTURE(minidump_options);
 #undef OF
 
 /* ---- taking one ---- */

@@ -38,7 +38,7 @@ struct lg__given {
 };
 
 extern const struct lg__given lg__given_options, lg__given_launch_options, lg__given_repair, lg__given_task, lg__given_delivery_options,
-    lg__given_guard_options, lg__given_guard_lists, lg__given_confinement_options, lg__given_report_options;
+    lg__given_guard_options, lg__given_guard_lists, lg__given_confinement_options, lg__given_report_options, lg__given_minidump_options;
 
 /* The field with this name; NULL: there is none. */
 const struct lg__given_field *lg__given_find(const struct lg__given *structure, const char *name, size_t size);

@@ -76,6 +76,11 @@ bool lg__spool_is_off(int spool)
     return faccessat(spool, "off", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+bool lg__spool_is_metered(int spool)
+{
+    return faccessat(spool, "metered", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 lg_status lg__spool_write(int spool, const char *name, const void *bytes, size_t size, bool durable)
 {
     char temporary[96];

@@ -4,6 +4,7 @@
  *   spool/config     where reports go: delivery_config.h; the program writes it
  *   spool/consent    whether they may: the same
  *   spool/off        switches delivery off; a person makes it
+ *   spool/metered    lets only first parts go
  *   spool/agent      locked by agents, byte by byte; pid and version of the one at work, in text
  *   spool/agent.log
  *   spool/nudge      "wait": the program waits; "tool": a person does, and what is due later is
@@ -58,6 +59,9 @@ bool lg__spool_agent_serves(int spool);
 
 /* Whether a person switched delivery off. */
 bool lg__spool_is_off(int spool);
+
+/* Whether somebody says that each byte costs. */
+bool lg__spool_is_metered(int spool);
 
 /* Replace a small file as a whole, by rename. `durable`: it survives a power cut when the call
  * returns, for which the call waits many milliseconds; else the process alone. */

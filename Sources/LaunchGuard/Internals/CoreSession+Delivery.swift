@@ -12,6 +12,7 @@ extension CoreSession {
         unsafe cOptions.daily_bytes = options.dailyBytes
         unsafe cOptions.brief = options.isBrief ? 1 : 0
         unsafe cOptions.keep_home = options.keepsHomeDirectories ? 1 : 0
+        unsafe cOptions.compress = options.compressesAlways ? 1 : 0
         // Retained for good where the call succeeds: the session has no end while the process
         // lives.
         let hook = unsafe Unmanaged.passRetained(told)
@@ -124,6 +125,7 @@ extension Delivery.Pause {
         case LG_PAUSE_ASKED: self = .asked
         case LG_PAUSE_SPENT: self = .spent
         case LG_PAUSE_BEHIND: self = .behind
+        case LG_PAUSE_METERED: self = .metered
         default: return nil
         }
     }
@@ -146,6 +148,7 @@ extension Delivery.Target {
         case .http: LG_TARGET_HTTP
         case .sentry: LG_TARGET_SENTRY
         case .otlp: LG_TARGET_OTLP
+        case .minidump: LG_TARGET_MINIDUMP
         }
     }
 }

@@ -16,12 +16,13 @@ struct DeliveryOptions {
     let dailyBytes: UInt64
     let isBrief: Bool
     let keepsHomeDirectories: Bool
+    let compressesAlways: Bool
 
     init(_ configuration: Delivery.Configuration) throws(LaunchGuardError) {
         target = configuration.target
         let address =
             switch configuration.target {
-            case .http(let address), .sentry(let address), .otlp(let address): address
+            case .http(let address), .sentry(let address), .otlp(let address), .minidump(let address): address
             }
         endpoint = if let address { try text(address, "the address of target") } else { nil }
         credentialFile = if let file = configuration.credentialFile { try text(file, "credentialFile") } else { nil }
@@ -38,6 +39,7 @@ struct DeliveryOptions {
         dailyBytes = try number(configuration.dailyBytes, "dailyBytes", in: 8192...UInt64(Int.max))
         isBrief = configuration.isBrief
         keepsHomeDirectories = configuration.keepsHomeDirectories
+        compressesAlways = configuration.compressesAlways
     }
 
     /// In milliseconds; 0 for the default.

@@ -15,53 +15,60 @@ public enum MinidumpProblem: Error {
 extension Reader {
     /// The run as a minidump, of its crash, or else of the stacks that were taken last while it
     /// lived, and whether a part of the file is damaged. Redacted values are not in the minidump.
-    /// docs/EXPORT.md lists its contents.
+    /// docs/EXPORT.md lists its contents. C: `lg_reader_minidump()`.
     ///
     /// - Parameter symbolicate: Adds the symbols of a run, without which no asynchronous caller is
     ///   known.
     public func minidump(_ symbolicate: (RunReport) -> RunReport = { $0 }) throws(MinidumpProblem) -> (bytes: [UInt8], isDamaged: Bool) {
         let report: RunReport
         do throws(ReportError) {
-            report = try run(includingMemory: true)
+            report = try run()
         } catch {
             throw .unreadable(error)
         }
         let callers = report.asyncCallees.isEmpty ? nil : symbolicate(report).asyncCallersText
-        return (try report.minidump(without: MinidumpSecrets(redactedValues()), callers), report.isDamaged)
+        return (try minidump(callers), report.isDamaged)
+    }
+
+    private func minidump(_ asyncCallers: String?) throws(MinidumpProblem) -> [UInt8] {
+        let bytes = Bytes()
+        let status = withExtendedLifetime(bytes) {
+            guard let asyncCallers else { return unsafe write(nil, to: bytes) }
+            return unsafe asyncCallers.withCString { unsafe write($0, to: bytes) }
+        }
+        switch status {
+        case LG_OK: return bytes.bytes
+        case LG_ERR_NOT_FOUND: throw .noStack
+        case LG_ERR_UNSUPPORTED: throw .unknownProcessor
+        case LG_ERR_LIMIT: throw .tooLarge
+        default: throw .unreadable(CLibrary.error(status, path: path))
+        }
+    }
+
+    private func write(_ asyncCallers: UnsafePointer<CChar>?, to bytes: Bytes) -> lg_status {
+        var options = unsafe lg_minidump_options()
+        unsafe options.size = UInt32(MemoryLayout<lg_minidump_options>.size)
+        unsafe options.async_callers = asyncCallers
+        return unsafe lg_reader_minidump(
+            handle, &options,
+            { more, size, user in
+                guard let more = unsafe more, let user = unsafe user else { return 1 }
+                let bytes = unsafe Unmanaged<Bytes>.fromOpaque(user).takeUnretainedValue()
+                unsafe bytes.bytes.append(contentsOf: UnsafeRawBufferPointer(start: more, count: size))
+                return 0
+            },
+            Unmanaged.passUnretained(bytes).toOpaque())
+    }
+
+    private final class Bytes {
+        var bytes: [UInt8] = []
     }
 }
 
 extension RunReport {
-    func minidump(without secrets: MinidumpSecrets, _ asyncCallers: String?) throws(MinidumpProblem) -> [UInt8] {
-        guard crash != nil || lastSnapshot != nil else { throw .noStack }
-        guard let processor = MinidumpProcessor(self) else { throw .unknownProcessor }
-        let recorded = recordedCrash
-        let crashes = [crash, recorded == crash ? nil : recorded].compactMap(\.self)
-        let moment = crash?.time ?? time(monotonic: verdict?.monotonicNanoseconds ?? lastSnapshot?.takenNanoseconds ?? 0)
-        var file = MinidumpFile()
-        file.addSystem(system, processor)
-        file.addMiscInfo(identity, recorded)
-        file.addThreads(MinidumpThread.all(of: self, processor), MinidumpMemory(crashes, without: secrets), crash)
-        if crash == nil, let thread = lastSnapshot?.threadID, thread != 0 { file.addRequest(thread) }
-        file.addModules(of: self)
-        file.addMaps(recorded?.memoryMap)
-        file.addStatus(of: self)
-        file.addAnnotations(minidumpAnnotations(asyncCallers), run: identity?.uuid)
-        guard let bytes = file.finished(seconds: (moment?.nanoseconds ?? 0) / 1_000_000_000) else { throw .tooLarge }
-        return bytes
-    }
-
-    /// The annotations of the program, and what no stream has a place for. A redacted annotation is
-    /// left out.
-    private func minidumpAnnotations(_ asyncCallers: String?) -> [(key: String, value: String)] {
-        let own = (annotations ?? []).compactMap { annotation in annotation.value.map { (annotation.key, $0) } }
-        let more: [(String, String?)] = [
-            ("launchguard.app", identity?.appID), ("launchguard.version", identity?.appVersion), ("launchguard.end", verdict?.summary),
-            ("launchguard.fingerprint", fingerprint), ("launchguard.kind", crash?.kind), ("launchguard.message", crash?.messages?.first?.text),
-            ("launchguard.async", asyncCallers),
-        ]
-        let known = Set((annotations ?? []).map(\.key))
-        return own + more.compactMap { key, value in known.contains(key) ? nil : value.map { (key, $0) } }
+    /// The stacks that were taken last while the program lived.
+    var lastSnapshot: Snapshot? {
+        snapshots?.filter { $0.threads?.isEmpty == false }.max { $0.takenNanoseconds < $1.takenNanoseconds }
     }
 
     /// The threads of a minidump that may have asynchronous callers, the one that matters first.

@@ -42,16 +42,28 @@ public final class Reader {
     ///   many, and they hold what the program worked on. Without them, redacted values are blanked
     ///   in the few bytes that each record has around its stack pointer.
     public func run(includingMemory: Bool = false) throws(ReportError) -> RunReport {
-        try contents(.run, stackBytes: includingMemory)
+        try contents(.run, memory: includingMemory ? .whole : .few)
+    }
+
+    /// The same with the bytes of the stacks, in which redacted values are blanked; without them
+    /// where it is not known what is redacted.
+    func runWithBlankedMemory() throws(ReportError) -> RunReport {
+        try contents(.run, memory: .blanked)
+    }
+
+    /// Which bytes of the stacks are in a report. C: `lg_report_options.stack_bytes`.
+    private enum Memory: UInt32 {
+        case few, whole, blanked
     }
 
     /// Identity and end of the run, without breadcrumbs, annotations, heartbeats, deadlines, the
     /// sites of guard events and the fingerprint, and without modules where no stack needs them.
     /// The reader still checks that these parts are there and within bounds.
-    public func summary() throws(ReportError) -> RunReport {
+    public func summary(withAnnotations: Bool = false) throws(ReportError) -> RunReport {
         try contents(
-            .run, without: LG_REPORT_BREADCRUMBS | LG_REPORT_ANNOTATIONS | LG_REPORT_PULSE | LG_REPORT_GUARD_SITES | LG_REPORT_FINGERPRINT
-                | LG_REPORT_SPARE_MODULES)
+            .run,
+            without: LG_REPORT_BREADCRUMBS | LG_REPORT_PULSE | LG_REPORT_GUARD_SITES | LG_REPORT_FINGERPRINT | LG_REPORT_SPARE_MODULES
+                | (withAnnotations ? 0 : LG_REPORT_ANNOTATIONS))
     }
 
     /// Lets ``ledger()`` show launches as finished that the last run finished after the ledger was
@@ -66,13 +78,13 @@ public final class Reader {
     }
 
     /// The JSON that the C library writes, as a value of the model. C: `lg_reader_report()`.
-    private func contents<Contents: FileContents>(_ kind: Kind, without parts: UInt32 = 0, stackBytes: Bool = false) throws(ReportError) -> Contents {
+    private func contents<Contents: FileContents>(_ kind: Kind, without parts: UInt32 = 0, memory: Memory = .few) throws(ReportError) -> Contents {
         guard self.kind == kind else { throw ReportError(code: .state, path: path) }
         let text = Text()
         var options = unsafe lg_report_options()
         unsafe options.size = UInt32(MemoryLayout<lg_report_options>.size)
         unsafe options.left_out = parts
-        unsafe options.stack_bytes = stackBytes ? 1 : 0
+        unsafe options.stack_bytes = memory.rawValue
         let status = withExtendedLifetime(text) {
             unsafe lg_reader_report(
                 handle, &options,

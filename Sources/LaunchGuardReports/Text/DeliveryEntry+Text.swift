@@ -46,6 +46,7 @@ extension DeliveryEntry.Pause {
         case .asked: "the server asked for a pause"
         case .spent: "the bytes of the day are spent"
         case .behind: "one like it has no answer yet"
+        case .metered: "each byte costs, as spool/metered says"
         }
     }
 }

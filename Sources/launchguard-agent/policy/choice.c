@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "policy/fate.h"
+
 /* As many reports of one fingerprint go out at once; each later one waits twice as long as the one
  * before, and stands for the runs that end until then. */
 #define FREE_REPORTS 3u
@@ -104,6 +106,8 @@ static unsigned turn_to_drop(const struct mail *mail, struct moment now)
 {
     if (mail->state == LG_DELIVERY_SENT && moment_since(&mail->header, now) >= HOUR_NS)
         return mail->header.told_ns ? 1 : 2;
+    if (mail->state == LG_DELIVERY_HELD && mail->header.refusals >= REFUSALS_MAX)
+        return 4; /* such reports alone could fill the spool, and no other one would ever arrive */
     return mail->state == LG_DELIVERY_DEAD ? 3 : 0;
 }
 

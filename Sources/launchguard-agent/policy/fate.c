@@ -9,7 +9,7 @@
 #define BACKOFF_MAX_NS HOUR_NS
 #define BACKOFF_BUSY_NS (6 * HOUR_NS)
 
-enum kind { TAKEN, AWAY, BUSY, DENIED, REFUSED, TOO_LARGE };
+enum kind { AWAY, BUSY, TAKEN, DENIED, REFUSED, TOO_LARGE };
 
 static enum kind kind_of(const struct answer *answer)
 {
@@ -59,6 +59,19 @@ static void answers(struct lg__server *server)
     server->next = (struct lg__due){ 0, 0 };
 }
 
+/* A server that cannot read a compressed body says 415, or calls it wrong. Which of both it is,
+ * its answer to the plain one shows. */
+static bool wants_plain(const struct lg__server *server, const struct answer *answer)
+{
+    return answer->compressed && !server->plain && (answer->http_status == 400 || answer->http_status == 415);
+}
+
+static void learn_plain(struct lg__server *server, const struct answer *answer, enum kind kind)
+{
+    if (server->plain && server->plain != LG__PLAIN_TAKEN && !answer->compressed && kind >= TAKEN)
+        server->plain = server->plain == LG__PLAIN_REFUSED && kind == TAKEN ? LG__PLAIN_TAKEN : LG__PLAIN_NOT;
+}
+
 static void ask(struct lg__server *server, uint64_t pause_ns, struct moment now)
 {
     const struct lg__due asked = moment_after(now, pause_ns < PAUSE_MAX_NS ? pause_ns : PAUSE_MAX_NS);
@@ -75,7 +88,7 @@ static bool is_old(const struct lg__report_header *report, struct moment now)
 
 /* ---- an attempt ---- */
 
-void fate_begin(struct lg__report_header *report, struct lg__server *server, struct moment now, uint64_t random)
+void fate_begin(struct lg__report_header *report, struct lg__server *server, bool compressed, struct moment now, uint64_t random)
 {
     report->attempts++;
     report->attempted_ns = now.wall_ns;
@@ -84,6 +97,8 @@ void fate_begin(struct lg__report_header *report, struct lg__server *server, str
     report->failures++; /* others go first from now on: perhaps this one kills the agent */
     report->next = moment_after(now, HOUR_NS);
     memcpy(report->config, server->config, sizeof report->config);
+    if (compressed)
+        server->plain = LG__PLAIN_UNANSWERED;
     is_busy(server, now, random);
 }
 
@@ -122,6 +137,13 @@ enum fate fate_conclude(struct lg__report_header *report, struct lg__server *ser
     report->http_status = answer->http_status;
     if (answer->none_left && !left)
         report->flags &= ~LG__REPORT_LEFT;
+    if (wants_plain(server, answer)) {
+        answers(server);
+        server->plain = LG__PLAIN_REFUSED;
+        report->failures--;
+        return FATE_PLAIN;
+    }
+    learn_plain(server, answer, kind);
     switch (kind) {
     case AWAY:
         report->failures--;
@@ -177,6 +199,7 @@ bool fate_set_server(struct lg__server *server, const uint8_t config[16])
     memcpy(server->config, config, sizeof server->config);
     answers(server);
     server->delivered = 0;
+    server->plain = LG__PLAIN_NOT;
     return true;
 }
 

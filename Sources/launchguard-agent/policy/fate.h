@@ -29,6 +29,7 @@ struct answer {
     enum reply reply;
     uint64_t bytes;    /* that went and came */
     bool none_left;    /* no byte of the request has left the machine */
+    bool compressed;   /* the body of the request was */
     bool has_pause;
     uint64_t pause_ns; /* the server asks to wait that long */
 };
@@ -36,14 +37,16 @@ struct answer {
 enum fate {
     FATE_AGAIN,
     FATE_TAKEN, /* positive */
+    FATE_PLAIN, /* now once more, and the body not compressed */
     FATE_SMALL, /* complete without its second part */
     FATE_HELD,  /* refused; tried again later, or with other settings */
     FATE_DEAD   /* given up */
 };
 
-/* An attempt begins: the report and the server are as after one without an answer, until
- * fate_conclude() says more. An agent that is killed at each attempt so waits longer each time. */
-void fate_begin(struct lg__report_header *report, struct lg__server *server, struct moment now, uint64_t random);
+/* An attempt begins, with a compressed body or not: the report and the server are as after one
+ * without an answer, until fate_conclude() says more. An agent that is killed at each attempt so
+ * waits longer each time. */
+void fate_begin(struct lg__report_header *report, struct lg__server *server, bool compressed, struct moment now, uint64_t random);
 
 /* The attempt has ended. `before`: the server as it was before fate_begin(); `left`: whether bytes
  * of the report had left before; `is_full`: the request was the second part. `random`: any

@@ -34,6 +34,10 @@ char *compose_brief(lg_reader *reader, const struct facts *facts, size_t *ret_by
 /* At most LG__REPORT_FULL_MAX bytes: it leaves the oldest breadcrumbs out first. */
 char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
 
+/* A minidump in the place of the full part, also of a run without stacks. At most
+ * LG__REPORT_FULL_MAX bytes. */
+char *compose_dump(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
+
 /* The brief part for `count` runs that gave way before they had a report. The call uses the
  * identities, the fingerprint, the end and `made_ns` of the facts; `ordinal` is that of the last
  * run. */

@@ -3,13 +3,15 @@
  * - `path` is empty, and `report` holds the brief part's fields about the report itself, with the
  *   fingerprint.
  * - Home directories are "~". Only the newest 200 breadcrumbs are there.
- * - A number above INT64_MAX is left out; only a damaged file has one. */
+ * - A number above INT64_MAX is left out; only a damaged file has one.
+ * - Frames have the functions that the files of their modules tell. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "launchguard/report.h"
 #include "report/compose.h"
 #include "report/json_words.h"
+#include "report/symbols.h"
 #include "store/format_report.h"
 
 #define BREADCRUMBS_MAX 200u
@@ -76,6 +78,20 @@ static bool shrink(lg_report_options *options)
     return false;
 }
 
+/* The same with the functions of its frames, of malloc(). NULL: it would be too long, or there is
+ * no memory. */
+static char *with_functions(lg_reader *reader, const struct text *text)
+{
+    json_t *full = json_loadb(text->bytes, text->size, JSON_ALLOW_NUL, NULL);
+    symbols_add(reader, full);
+    char *named = full ? json_dumps(full, JSON_COMPACT) : NULL;
+    json_decref(full);
+    if (named && strlen(named) <= LG__REPORT_FULL_MAX)
+        return named;
+    free(named);
+    return NULL;
+}
+
 char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes)
 {
     char *member = report_member(reader, facts);
@@ -99,6 +115,12 @@ char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_byt
     if (!made) {
         free(text.bytes);
         return NULL;
+    }
+    char *named = with_functions(reader, &text);
+    if (named) {
+        free(text.bytes);
+        *ret_bytes = strlen(named);
+        return named;
     }
     *ret_bytes = text.size;
     return realloc(text.bytes, text.size + 1);

@@ -50,3 +50,42 @@ bool cpp_type_name(const char *mangled, char *ret_name, size_t room)
     while (at && is_nested && *at != 'E');
     return at && strcmp(at, is_nested ? "E" : "") == 0;
 }
+
+/* A constructor or destructor: the name of the class again. */
+static const char *take_special(struct name *name, const char *at)
+{
+    const char *colon = name->text + name->used;
+    char part[128];
+    while (colon > name->text && colon[-1] != ':')
+        colon--;
+    const size_t size = strlen(colon);
+    const bool is_destructor = *at == 'D';
+    if (!size || size + 2 > sizeof part || at[1] < '0' || at[1] > '9')
+        return NULL;
+    part[0] = '~';
+    memcpy(part + 1, colon, size + 1);
+    return add_part(name, part + !is_destructor, size + is_destructor) ? at + 2 : NULL;
+}
+
+bool cpp_type_function(const char *mangled, char *ret_name, size_t room)
+{
+    struct name name = { .text = ret_name, .room = room };
+    const char *at = mangled + 2;
+    ret_name[0] = 0;
+    if (strncmp(mangled, "_Z", 2) != 0)
+        return false;
+    const bool is_nested = *at == 'N';
+    at += is_nested;
+    at += is_nested ? strspn(at, "rVKRO") : 0;
+    if (strncmp(at, "St", 2) == 0) {
+        if (!add(&name, "std", 3))
+            return false;
+        at += 2;
+    }
+    do {
+        at += *at == 'L'; /* of one file alone */
+        at = name.used && (*at == 'C' || *at == 'D') ? take_special(&name, at) : take_part(&name, at);
+    } while (at && is_nested && *at != 'E');
+    at += at && is_nested;
+    return at && *at && *at != 'I'; /* what it takes stands after its name */
+}

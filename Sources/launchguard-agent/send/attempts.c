@@ -81,7 +81,7 @@ void attempts_open(struct attempts *attempts)
 
 void attempts_look_at_meter(struct attempts *attempts)
 {
-    attempts->is_metered = faccessat(attempts->mailbox->spool, "metered", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    attempts->is_metered = lg__spool_is_metered(attempts->mailbox->spool);
 }
 
 /* The attempt came since the agent began. A time later than now is from before a clock was set
@@ -175,7 +175,7 @@ static void charge(struct attempts *attempts, struct mail *mail)
     attempts->before = attempts->server;
     attempts->left = mail->header.flags & LG__REPORT_LEFT;
     memcpy(attempts->sending, mail->parts.uuid, sizeof attempts->sending);
-    fate_begin(&mail->header, &attempts->server, now_of(attempts), random_number());
+    fate_begin(&mail->header, &attempts->server, attempts->compressed, now_of(attempts), random_number());
     mailbox_update(attempts->mailbox, mail);
     store_server(attempts);
 }
@@ -191,6 +191,7 @@ static bool begin(struct attempts *attempts, struct mail *mail, const char *byte
     bool ready = credentials_read(attempts->config->credential_file, &credentials, mail->header.error) &&
                  target_request(attempts->config, &credentials, &letter, attempts->part, &request, mail->header.error);
     if (ready) {
+        attempts->compressed = target_compresses(attempts->config) && !attempts->server.plain && request_compress(&request);
         charge(attempts, mail);
         ready = sender_begin(&attempts->sender, attempts->config->options.target, &request, &credentials, attempts->config->ca_file);
     } else {
@@ -209,7 +210,7 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     mail->header.next = moment_after(now_of(attempts), HOUR_NS);
     /* an agent of another version, or another target, may have begun */
     const bool is_too_large = mail->header.full_bytes >= attempts->config->options.daily_bytes;
-    if (attempts->config->options.brief || is_too_large || (target_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
+    if (attempts->config->options.brief || is_too_large || !target_takes_second(attempts->config->options.target, mail->header.flags) || (lg__delivery_config_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
         is_sent(attempts, mail);
@@ -255,7 +256,9 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     }
     snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
     const bool is_full = attempts->part != PART_BRIEF;
-    const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, answer, is_full, now_of(attempts), random_number());
+    struct answer to = *answer;
+    to.compressed = attempts->compressed;
+    const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, &to, is_full, now_of(attempts), random_number());
     fate_spend(&attempts->server, answer->bytes, attempts->config->options.daily_bytes, now_of(attempts));
     store_server(attempts);
     if (fate == FATE_TAKEN && attempts->sender.hints == 1)
@@ -269,6 +272,11 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     case FATE_SMALL:
         agent_log("report %s: without its second part: %s", mail->name, why);
         take(attempts, mail, LG__REPORT_FULL_SENT);
+        break;
+    case FATE_PLAIN:
+        agent_log("report %s goes again, not compressed: %s", mail->name, why);
+        mail->header.error[0] = 0;
+        mailbox_update(attempts->mailbox, mail);
         break;
     case FATE_AGAIN:
         try_again(attempts, mail);

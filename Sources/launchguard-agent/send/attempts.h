@@ -23,6 +23,7 @@ struct attempts {
     enum part part;
     struct lg__server before;
     bool left;
+    bool compressed;
 };
 
 /* Go on where the last agent ended. */

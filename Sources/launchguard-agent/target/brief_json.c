@@ -31,6 +31,14 @@ void brief_copy(json_t *to, const char *key, const json_t *from, const char *nam
         json_object_set(to, key, value);
 }
 
+const char *const brief_texts[][2] = {
+    { "launchguard.end", "end" }, { "launchguard.evidence", "evidence" }, { "launchguard.kind", "kind" },
+    { "launchguard.signal", "signal" }, { "launchguard.fingerprint", "fingerprint" }, { "launchguard.context", "context" },
+    { "launchguard.task", "task" }, { "launchguard.run", "runUUID" }, { "launchguard.reason", "reason" },
+    { "launchguard.build_id", "buildID" }, { "launchguard.fault_address", "faultAddress" }, { NULL, NULL },
+};
+const char *const brief_numbers[][2] = { { "launchguard.streak", "streak" }, { "launchguard.ordinal", "ordinal" }, { NULL, NULL } };
+
 static const char *first_of(const json_t *report, const char *const *keys)
 {
     while (*keys && !brief_text(report, *keys)[0])

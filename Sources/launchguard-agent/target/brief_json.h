@@ -17,6 +17,9 @@ void brief_put(json_t *object, const char *key, const char *text);
 /* Add a copy of a member under another name, where there is one. */
 void brief_copy(json_t *to, const char *key, const json_t *from, const char *name);
 
+/* Facts of the report by the names that they have beyond it, and their keys; NULL ends a list. */
+extern const char *const brief_texts[][2], *const brief_numbers[][2];
+
 /* Name of the end: the exception's type, the signal, or the kind of end. */
 const char *brief_type(const json_t *report);
 /* Description of the end: the reason, the message, the fault in words, its kind or the evidence. */

@@ -12,6 +12,12 @@
 
 /* ---- stacks ---- */
 
+static void write_function(FILE *out, const json_t *symbol)
+{
+    if (brief_text(symbol, "name")[0])
+        fprintf(out, " in %s + %" JSON_INTEGER_FORMAT, brief_text(symbol, "name"), json_integer_value(json_object_get(symbol, "offset")));
+}
+
 /* One line a frame, innermost first, as in the record of the brief part. NULL: there is none. */
 static json_t *stack_text(const json_t *frames, const struct modules *modules)
 {
@@ -25,10 +31,11 @@ static json_t *stack_text(const json_t *frames, const struct modules *modules)
         const uint64_t address = brief_address(frame, "lookup");
         const long at = full_json_module_at(modules, address);
         const char *path = at < 0 ? "" : brief_text(modules->list[at].json, "path"), *slash = strrchr(path, '/');
+        fprintf(out, "#%zu 0x%" PRIx64, i, address);
         if (path[0])
-            fprintf(out, "#%zu 0x%" PRIx64 " %s+0x%" PRIx64 "\n", i, address, slash ? slash + 1 : path, brief_address(frame, "fileAddress"));
-        else
-            fprintf(out, "#%zu 0x%" PRIx64 "\n", i, address);
+            fprintf(out, " %s+0x%" PRIx64, slash ? slash + 1 : path, brief_address(frame, "fileAddress"));
+        write_function(out, json_array_get(json_object_get(frame, "symbols"), 0));
+        fputc('\n', out);
     }
     json_t *value = fclose(out) == 0 ? words_text(text, size) : NULL;
     free(text);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 void request_free(struct request *request)
 {
@@ -39,6 +40,39 @@ bool request_add_header(struct curl_slist **list, const char *format, ...)
     struct curl_slist *more = length > 0 && (size_t)length < sizeof line && !strpbrk(line, "\r\n") ? curl_slist_append(*list, line) : NULL;
     *list = more ? more : *list;
     return more;
+}
+
+#define GZIP_WINDOW (15 + 16) /* the largest, and the form of gzip */
+#define MEMORY_LEVEL 8
+
+static bool deflate_into(z_stream *stream, const struct request *request, char *packed, size_t room)
+{
+    stream->next_in = (Bytef *)request->body;
+    stream->avail_in = (uInt)request->bytes;
+    stream->next_out = (Bytef *)packed;
+    stream->avail_out = (uInt)room;
+    return deflate(stream, Z_FINISH) == Z_STREAM_END;
+}
+
+bool request_compress(struct request *request)
+{
+    const size_t room = request->bytes;
+    z_stream stream = { .zalloc = Z_NULL };
+    char *packed = room && room <= UINT32_MAX ? malloc(room) : NULL;
+    if (!packed || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(packed);
+        return false;
+    }
+    const bool fits = deflate_into(&stream, request, packed, room) && request_add_header(&request->headers, "Content-Encoding: gzip");
+    if (fits) {
+        free(request->body);
+        request->body = packed;
+        request->bytes = stream.total_out;
+    } else {
+        free(packed);
+    }
+    deflateEnd(&stream);
+    return fits;
 }
 
 bool request_refuse(char ret_why[LG__REPORT_ERROR_BYTES], const char *why)

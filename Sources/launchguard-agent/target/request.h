@@ -19,7 +19,7 @@ enum part { PART_BRIEF, PART_FULL, PART_WHOLE };
 struct letter {
     struct lg__report_header header;
     const char *brief; /* header.brief_bytes; whole JSON */
-    const char *full;  /* header.full_bytes */
+    const char *full;  /* header.full_bytes; JSON, or a minidump where the flags say so */
     const char *via;   /* "agent", "wait" or "tool"; NULL: it becomes a file */
 };
 
@@ -37,6 +37,10 @@ bool request_refuse(char ret_why[LG__REPORT_ERROR_BYTES], const char *why);
 
 /* The parts of the endpoint; false: it cannot be used. */
 bool request_endpoint(lg_delivery_target target, const char *text, struct lg__endpoint *ret_endpoint, char ret_why[LG__REPORT_ERROR_BYTES]);
+
+/* Compress the body, and say so in a header. false: it stays as it is, because it would not become
+ * smaller, or there is no memory. */
+bool request_compress(struct request *request);
 
 /* Append a header. false: no memory, too long, or a line break in it. */
 bool request_add_header(struct curl_slist **list, const char *format, ...) __attribute__((format(printf, 2, 3)));

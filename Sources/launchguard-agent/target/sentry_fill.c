@@ -13,6 +13,14 @@
 
 /* ---- stacks ---- */
 
+static void add_function(json_t *frame, const json_t *from, uint64_t address)
+{
+    const json_t *symbol = json_array_get(json_object_get(from, "symbols"), 0), *offset = json_object_get(symbol, "offset");
+    brief_copy(frame, "function", symbol, "name");
+    if (symbol && offset)
+        put(frame, "symbol_addr", words_short_address(address - (uint64_t)json_integer_value(offset)));
+}
+
 static json_t *frame_json(const json_t *from, const struct modules *modules)
 {
     json_t *frame = json_object();
@@ -23,6 +31,7 @@ static json_t *frame_json(const json_t *from, const struct modules *modules)
         brief_copy(frame, "package", modules->list[at].json, "path");
         put(frame, "image_addr", words_short_address(modules->list[at].start));
     }
+    add_function(frame, from, address);
     return frame;
 }
 

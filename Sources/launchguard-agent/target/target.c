@@ -2,16 +2,19 @@
 
 #include <inttypes.h>
 
-bool target_is_whole(lg_delivery_target target)
+bool target_compresses(const struct lg__delivery_config *config)
 {
-    return target != LG_TARGET_HTTP;
+    return config->options.compress || config->options.target == LG_TARGET_SENTRY || config->options.target == LG_TARGET_OTLP;
+}
+
+bool target_takes_second(lg_delivery_target target, uint32_t flags)
+{
+    return !(flags & LG__REPORT_DUMP) == (target != LG_TARGET_MINIDUMP);
 }
 
 enum part target_part(lg_delivery_target target, uint32_t flags)
 {
-    if (target_is_whole(target))
-        return flags & LG__REPORT_FULL_SENT ? PART_BRIEF : PART_WHOLE;
-    return flags & LG__REPORT_BRIEF_SENT ? PART_FULL : PART_BRIEF;
+    return lg__delivery_config_first_next(target, flags) ? PART_BRIEF : lg__delivery_config_is_whole(target) ? PART_WHOLE : PART_FULL;
 }
 
 uint32_t target_flags(enum part part)
@@ -55,6 +58,7 @@ bool target_request(const struct lg__delivery_config *config, const struct crede
     case LG_TARGET_HTTP: return http_request(endpoint, letter, part, ret_request, ret_why);
     case LG_TARGET_SENTRY: return sentry_request(endpoint, letter, part, ret_request, ret_why);
     case LG_TARGET_OTLP: return otlp_request(endpoint, letter, part, ret_request, ret_why);
+    case LG_TARGET_MINIDUMP: return minidump_request(endpoint, letter, part, ret_request, ret_why);
     }
     return request_refuse(ret_why, "the configuration names a kind of server that this agent does not know");
 }

@@ -17,9 +17,12 @@ struct credentials {
 bool target_request(const struct lg__delivery_config *config, const struct credentials *credentials, const struct letter *letter, enum part part,
                     struct request *ret_request, char ret_why[LG__REPORT_ERROR_BYTES]);
 
-/* Whether the target takes both parts in one request, and the first one alone only where that
- * request is too large. */
-bool target_is_whole(lg_delivery_target target);
+/* Whether the second part is of the form that the target takes: a minidump, or JSON. */
+bool target_takes_second(lg_delivery_target target, uint32_t flags);
+/* Whether the servers of that kind take a body in gzip. All endpoints of Sentry do (its developer
+ * documentation, "Request Compression"), and a receiver of OTLP/HTTP must. A plain server, and one
+ * of minidumps, may not: Crashpad's and Socorro's do, Breakpad's knows no encoding. */
+bool target_compresses(const struct lg__delivery_config *config);
 /* The request that comes next, by the flags of the report. */
 enum part target_part(lg_delivery_target target, uint32_t flags);
 /* Flags of a part that was delivered. */
@@ -39,6 +42,7 @@ struct curl_slist *target_headers(const struct letter *letter, enum part part);
 bool http_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 bool sentry_request(const char *dsn, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 bool otlp_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
+bool minidump_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES]);
 
 /* ---- bodies alone, into request->body and request->bytes ---- */
 

@@ -52,13 +52,6 @@ static char *stack_trace(const json_t *report)
 
 static json_t *attributes_json(const json_t *report, uint64_t more)
 {
-    static const char *const texts[][2] = {
-        { "launchguard.end", "end" }, { "launchguard.evidence", "evidence" }, { "launchguard.kind", "kind" },
-        { "launchguard.signal", "signal" }, { "launchguard.fingerprint", "fingerprint" }, { "launchguard.context", "context" },
-        { "launchguard.task", "task" }, { "launchguard.run", "runUUID" }, { "launchguard.reason", "reason" },
-        { "launchguard.build_id", "buildID" }, { "launchguard.fault_address", "faultAddress" },
-    };
-    static const char *const numbers[][2] = { { "launchguard.streak", "streak" }, { "launchguard.ordinal", "ordinal" } };
     json_t *attributes = json_array();
     char *trace = stack_trace(report);
     otlp_values_add_text(attributes, "log.record.uid", brief_text(report, "uuid"));
@@ -66,12 +59,12 @@ static json_t *attributes_json(const json_t *report, uint64_t more)
     otlp_values_add_text(attributes, "exception.message", brief_value(report));
     otlp_values_add_text(attributes, "exception.stacktrace", trace ? trace : "");
     free(trace);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        otlp_values_add_text(attributes, texts[i][0], brief_text(report, texts[i][1]));
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        const json_t *value = json_object_get(report, numbers[i][1]);
+    for (size_t i = 0; brief_texts[i][0]; i++)
+        otlp_values_add_text(attributes, brief_texts[i][0], brief_text(report, brief_texts[i][1]));
+    for (size_t i = 0; brief_numbers[i][0]; i++) {
+        const json_t *value = json_object_get(report, brief_numbers[i][1]);
         if (value)
-            otlp_values_add_number(attributes, numbers[i][0], (uint64_t)json_integer_value(value));
+            otlp_values_add_number(attributes, brief_numbers[i][0], (uint64_t)json_integer_value(value));
     }
     if (more)
         otlp_values_add_number(attributes, "launchguard.more", more);

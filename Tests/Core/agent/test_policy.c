@@ -32,7 +32,7 @@ static enum fate try(struct world *w, struct answer answer)
 {
     const struct lg__server before = w->server;
     const bool left = w->mail.header.flags & LG__REPORT_LEFT;
-    fate_begin(&w->mail.header, &w->server, w->now, w->random);
+    fate_begin(&w->mail.header, &w->server, answer.compressed, w->now, w->random);
     const enum fate fate = fate_conclude(&w->mail.header, &w->server, &before, left, &answer, w->is_full, w->now, w->random);
     w->mail.state = fate == FATE_HELD ? LG_DELIVERY_HELD : LG_DELIVERY_PENDING;
     return fate;
@@ -99,6 +99,42 @@ static void test_a_page_of_a_portal_is_no_answer(void **state)
     assert_int_equal(w.server.pause, LG_PAUSE_AWAY);
     assert_int_equal(try(&w, (struct answer){ .http_status = 200, .reply = REPLY_REFUSED }), FATE_HELD);
     assert_int_equal(w.mail.header.refusals, 1);
+}
+
+/* A server that refuses a compressed body gets the plain one at once. Where it takes that, it gets
+ * no compressed one again; where it does not, its word is about the body. */
+static void test_compressed_bodies(void **state)
+{
+    static const int refusals[] = { 400, 415 };
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        for (int is_body = 0; is_body < 2; is_body++) {
+            struct world w = world();
+            assert_int_equal(try(&w, (struct answer){ .http_status = refusals[i], .compressed = true }), FATE_PLAIN);
+            assert_true(is_due(&w) && w.server.plain);
+            assert_int_equal(w.mail.header.refusals + w.mail.header.denials + w.mail.header.failures, 0);
+            assert_int_equal(status(&w, 503), FATE_AGAIN); /* says nothing of it */
+            assert_int_equal(w.server.plain, LG__PLAIN_REFUSED);
+            assert_int_equal(status(&w, is_body ? 400 : 200), is_body ? FATE_HELD : FATE_TAKEN);
+            assert_int_equal(w.server.plain, is_body ? LG__PLAIN_NOT : LG__PLAIN_TAKEN);
+            assert_int_equal(w.mail.header.refusals, is_body);
+            fate_set_server(&w.server, (const uint8_t[16]){ 1 });
+            assert_int_equal(w.server.plain, 0);
+        }
+    /* an agent that dies before the answer leaves the plain body to the next one, which says
+     * nothing of compressed ones */
+    struct world w = world();
+    fate_begin(&w.mail.header, &w.server, true, w.now, w.random);
+    assert_int_equal(w.server.plain, LG__PLAIN_UNANSWERED);
+    assert_int_equal(status(&w, 200), FATE_TAKEN);
+    assert_int_equal(w.server.plain, LG__PLAIN_NOT);
+    w = world();
+    assert_int_equal(try(&w, (struct answer){ .http_status = 200, .compressed = true }), FATE_TAKEN);
+    assert_int_equal(w.server.plain, 0);
+    w = world();
+    assert_int_equal(try(&w, (struct answer){ .http_status = 403, .compressed = true }), FATE_HELD);
+    w = world();
+    assert_int_equal(status(&w, 415), FATE_HELD);
 }
 
 /* Each wait is random below a bound that doubles. Nothing is given up by a count. */
@@ -260,7 +296,7 @@ static void test_an_attempt_is_charged_before_it_is_made(void **state)
     uint64_t longest = 0;
     (void)state;
     for (uint32_t i = 1; i <= 35; i++) {
-        fate_begin(&w.mail.header, &w.server, w.now, HALF);
+        fate_begin(&w.mail.header, &w.server, false, w.now, HALF);
         assert_int_equal(w.mail.header.attempts, i);
         assert_false(is_due(&w));
         longest = moment_left(w.server.next, w.now);
@@ -380,7 +416,8 @@ static void test_pace(void **state)
     assert_int_equal(new.before, 0);
 }
 
-/* What on_delivered was called for goes first, then what was sent, then what was given up. */
+/* What on_delivered was called for goes first, then what was sent, then what was given up, and at
+ * last what was refused on three days. */
 static void test_what_gives_way(void **state)
 {
     const struct moment now = { 1000 * DAY_NS, 5 * DAY_NS };
@@ -390,11 +427,13 @@ static void test_what_gives_way(void **state)
         { .state = LG_DELIVERY_SENT, .parts.ordinal = 2, .header = old }, { .state = LG_DELIVERY_SENT, .parts.ordinal = 5, .header = old },
         { .state = LG_DELIVERY_SENT, .parts.ordinal = 4, .header = old }, { .state = LG_DELIVERY_SENT, .parts.ordinal = 0, .header = new },
         { .state = LG_DELIVERY_PENDING, .header = old },                  { .state = LG_DELIVERY_HELD, .header = old },
+        { .state = LG_DELIVERY_HELD, .parts.ordinal = 9, .header = old },
     };
     uint32_t count = sizeof mails / sizeof mails[0];
-    static const uint64_t order[] = { 4, 5, 2, 3, 1 };
+    static const uint64_t order[] = { 4, 5, 2, 3, 1, 9 };
     (void)state;
     mails[3].header.told_ns = mails[4].header.told_ns = mails[5].header.told_ns = 1;
+    mails[8].header.refusals = REFUSALS_MAX;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         struct mail *mail = choice_to_drop(mails, count, now);
         assert_non_null(mail);
@@ -410,7 +449,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_what_gives_way),
         cmocka_unit_test(test_a_page_of_a_portal_is_no_answer),
-        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_compressed_bodies), cmocka_unit_test(test_waits),
         cmocka_unit_test(test_only_time_that_the_device_was_on_makes_old),
         cmocka_unit_test(test_a_refused_report_is_tried_daily),
         cmocka_unit_test(test_a_success_releases_what_was_denied_once),

@@ -121,6 +121,31 @@ static void test_pauses(void **state)
     assert_int_equal(entries[0].pause, LG_PAUSE_NONE);
 }
 
+/* While each byte costs, the first part alone goes, and that only to a plain server. */
+static void test_metered(void **state)
+{
+    static const char *const targets[] = { "http", "sentry", "otlp", "minidump" };
+    lg_delivery_info entries[3];
+    uint32_t count = 0;
+    (void)state;
+    make_spool();
+    put_header("new", (struct lg__report_header){ .ordinal = 1, .uuid = { 1 }, .run_uuid = { 1 }, .fingerprint = { 1 } });
+    put_header("new", (struct lg__report_header){ .ordinal = 2, .uuid = { 2 }, .run_uuid = { 2 }, .fingerprint = { 2 }, .flags = LG__REPORT_BRIEF_SENT });
+    put_header("new", (struct lg__report_header){ .ordinal = 3, .uuid = { 3 }, .run_uuid = { 3 }, .fingerprint = { 3 }, .flags = LG__REPORT_FULL_SENT });
+    for (int is_metered = 0; is_metered < 2; is_metered++)
+        for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+            char text[64];
+            if (is_metered)
+                write_text("spool/metered", "");
+            snprintf(text, sizeof text, "launchguard-delivery 1\ntarget=%s\n", targets[i]);
+            write_text("spool/config", text);
+            assert_int_equal(lg_delivery_entries(state_path(""), entries, 3, &count), LG_OK);
+            assert_int_equal(entries[0].pause, is_metered && i > 0 ? LG_PAUSE_METERED : LG_PAUSE_NONE);
+            assert_int_equal(entries[1].pause, is_metered ? LG_PAUSE_METERED : LG_PAUSE_NONE);
+            assert_int_equal(entries[2].pause, LG_PAUSE_NONE);
+        }
+}
+
 static void test_less_room(void **state)
 {
     lg_delivery_info entries[3] = { { .ordinal = 0 } };
@@ -161,7 +186,7 @@ static void test_link(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { WITH_AGENTS(test_no_spool), WITH_AGENTS(test_entries), WITH_AGENTS(test_pauses), WITH_AGENTS(test_less_room), WITH_AGENTS(test_moved),
+    const struct CMUnitTest tests[] = { WITH_AGENTS(test_no_spool), WITH_AGENTS(test_entries), WITH_AGENTS(test_pauses), WITH_AGENTS(test_metered), WITH_AGENTS(test_less_room), WITH_AGENTS(test_moved),
                                         WITH_AGENTS(test_link) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

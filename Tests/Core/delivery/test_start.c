@@ -55,7 +55,7 @@ static void test_wrong_options(void **state)
     plan("leave");
     WRONG("its size is none: set it with its INIT macro", o.size = 3);
     WRONG("target is 0", o.target = 0);
-    WRONG("target is 4", o.target = 4);
+    WRONG("target is 5", o.target = 5);
     WRONG("endpoint is missing", o.endpoint = NULL);
     WRONG("endpoint has 1031 bytes; at most 1023", o.endpoint = many);
     WRONG("it is no address", o.endpoint = "ftp://host/");
@@ -63,6 +63,7 @@ static void test_wrong_options(void **state)
     WRONG("without blanks", o.endpoint = "https://host/a\nb");
     WRONG("HOST[:PORT]", o.endpoint = "https://host:65536/");
     WRONG("put them into a credential_file", o.endpoint = "https://me:secret@host/");
+    WRONG("it is no address", o.target = LG_TARGET_MINIDUMP, o.endpoint = "minidump");
     WRONG("no DSN", o.target = LG_TARGET_SENTRY);
     WRONG("the project is a number", o.target = LG_TARGET_SENTRY, o.endpoint = "https://key@host/project");
     WRONG("credential_file is \"key\"", o.credential_file = "key");

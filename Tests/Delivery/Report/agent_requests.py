@@ -5,7 +5,8 @@ import subprocess
 
 DUMP = os.environ["COMPOSE_DUMP"]
 DSN = "https://public:planted-dsn-secret@reports.example:9000/path/42"
-ENDPOINTS = {"http": "https://reports.example/crashes", "sentry": DSN, "otlp": "https://collector.example:4318/v1/logs"}
+ENDPOINTS = {"http": "https://reports.example/crashes", "sentry": DSN, "otlp": "https://collector.example:4318/v1/logs",
+             "minidump": "https://reports.example/minidump/?key=planted-dsn"}
 
 
 class Request:

@@ -5,7 +5,7 @@
  * compose-dump --redact [--brief] FILE
  * compose-dump TARGET ENDPOINT FILE the requests of both parts, or that of both and that of the
  *                                   first: url, headers, body; home directories are redacted;
- *                                   TARGET: http, sentry, otlp */
+ *                                   TARGET: http, sentry, otlp, minidump */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static void parse_hex(const char *text, uint8_t bytes[16])
 static int write_requests(const char *kind, const char *endpoint, const struct facts *facts, char *brief, size_t brief_bytes, char *full,
                           size_t full_bytes)
 {
-    struct lg__delivery_config config = { .options.target = strcmp(kind, "sentry") == 0 ? LG_TARGET_SENTRY : strcmp(kind, "otlp") == 0 ? LG_TARGET_OTLP : LG_TARGET_HTTP };
+    struct lg__delivery_config config = { .options.target = strcmp(kind, "sentry") == 0 ? LG_TARGET_SENTRY : strcmp(kind, "otlp") == 0 ? LG_TARGET_OTLP
+                                                            : strcmp(kind, "minidump") == 0 ? LG_TARGET_MINIDUMP : LG_TARGET_HTTP };
     struct credentials credentials = { .headers = curl_slist_append(NULL, "Authorization: Bearer planted-credential") };
     struct letter letter = { .brief = brief, .full = full, .via = "agent" };
     int result = 0;
@@ -37,9 +38,10 @@ static int write_requests(const char *kind, const char *endpoint, const struct f
     letter.header.made_ns = facts->made_ns;
     letter.header.brief_bytes = (uint32_t)brief_bytes;
     letter.header.full_bytes = (uint32_t)full_bytes;
+    letter.header.flags = config.options.target == LG_TARGET_MINIDUMP ? LG__REPORT_DUMP : 0;
     parse_hex(facts->uuid, letter.header.uuid);
     parse_hex(facts->fingerprint, letter.header.fingerprint);
-    const enum part parts[] = { target_part(config.options.target, 0), target_part(config.options.target, target_is_whole(config.options.target) ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT) };
+    const enum part parts[] = { target_part(config.options.target, 0), target_part(config.options.target, lg__delivery_config_is_whole(config.options.target) ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT) };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const enum part part = parts[i];
         struct request request;
@@ -94,7 +96,8 @@ int main(int count, char **arguments)
     facts.keep_home = facts.keep_home && !kind;
     if (lg_reader_verdict(reader, &facts.verdict) != LG_OK)
         facts.verdict.end = LG_END_UNKNOWN;
-    char *brief = compose_brief(reader, &facts, &brief_bytes), *full = compose_full(reader, &facts, &full_bytes);
+    const bool is_dump = kind && strcmp(kind, "minidump") == 0;
+    char *brief = compose_brief(reader, &facts, &brief_bytes), *full = (is_dump ? compose_dump : compose_full)(reader, &facts, &full_bytes);
     int result = brief && full ? 0 : 1;
     if (result == 0 && kind)
         result = write_requests(kind, endpoint, &facts, brief, brief_bytes, full, full_bytes);

@@ -54,6 +54,13 @@ def expected(report):
     return report
 
 
+def without_symbols(value):
+    """The same, without what only the device's files tell."""
+    if isinstance(value, dict):
+        return {key: without_symbols(member) for key, member in value.items() if key != "symbols"}
+    return [without_symbols(member) for member in value] if isinstance(value, list) else value
+
+
 def differences(ours, theirs, place=""):
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in sorted(set(ours) | set(theirs)):
@@ -85,7 +92,7 @@ class Compose(unittest.TestCase):
         return files[0]
 
     def check(self, path):
-        ours = json.loads(compose(path))
+        ours = without_symbols(json.loads(compose(path)))
         theirs = inspect(path)
         theirs_problems = theirs["problems"]
         found = list(differences({key: value for key, value in ours.items() if key not in OWN_FORM}, expected(theirs)))
@@ -105,6 +112,28 @@ class Compose(unittest.TestCase):
         for arguments in FRESH:
             with self.subTest(arguments):
                 self.check(self.fresh(*arguments))
+
+    def functions(self, module, dynamic):
+        """(Start, size, name) of each function of a file, as nm finds them."""
+        lines = subprocess.run(["nm", "-S", *(["-D"] if dynamic else []), module], capture_output=True, text=True, timeout=60).stdout.splitlines()
+        return [(int(words[0], 16), int(words[1], 16), words[3].split("@")[0]) for words in (line.split() for line in lines) if len(words) == 4 and words[2] in "TtWwi"]
+
+    def test_frames_have_the_functions_of_the_files(self):
+        named = 0
+        for arguments in ("null-write",), ("uncaught-exception",), ("abort", "--phase", "task", "--thread", "pthread"):
+            crash = json.loads(compose(self.fresh(*arguments)))["crash"]
+            frames = crash["dwarfStack"]["frames"] + [frame for thread in crash.get("threads", []) for frame in thread.get("stack", {}).get("frames", [])]
+            for frame in frames:
+                if not os.path.exists(frame.get("module", "")):
+                    continue
+                address = int(frame["fileAddress"], 16)
+                there = [(start, name) for dynamic in (False, True) for start, size, name in self.functions(frame["module"], dynamic) if start <= address < start + size]
+                self.assertEqual("symbols" in frame, bool(there), frame)
+                if there:
+                    (symbol,) = frame["symbols"]
+                    self.assertIn((address - symbol["offset"], symbol.get("mangledName", symbol["name"])), there)
+                    named += 1
+        self.assertGreater(named, 20)
 
     def check_brief(self, path):
         """Check that the full part contains the brief one. Returns the number of the brief part's

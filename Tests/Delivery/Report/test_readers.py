@@ -17,8 +17,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 GOLDEN = sorted(glob.glob(os.path.join(ROOT, "Tests/Golden/*.lgrun")))
 SKIPPED = 77
 
-sys.path.append(os.path.join(ROOT, "Tests/PyPI"))
+sys.path += [os.path.join(ROOT, "Tests", folder) for folder in ("PyPI", "Export", "Delivery")]
+import forms
 import pypi
+import streams
 
 # Ends that somebody wished for.
 QUIET = ("clean", "terminated", "upgrade", "reboot", "debugger")
@@ -59,6 +61,10 @@ class Readers(unittest.TestCase):
                 self.assertEqual(attachment.headers["filename"], "launchguard.json")
                 full = json.loads(attachment.payload.get_bytes())
                 self.assertEqual(full["report"]["uuid"], brief["uuid"])
+                if path == self.paths[-1]:  # a program that is there
+                    frames = event["exception"]["values"][0]["stacktrace"]["frames"]
+                    self.assertIn("main", [frame.get("function") for frame in frames])
+                    self.assertTrue(all("symbol_addr" in frame for frame in frames if frame.get("function")))
                 crumbs = (event.get("breadcrumbs") or {}).get("values", [])
                 self.assertEqual([crumb["message"] for crumb in crumbs], [entry["text"] for entry in full.get("breadcrumbs", {}).get("entries", [])])
 
@@ -103,7 +109,10 @@ class Readers(unittest.TestCase):
                 brief = brief_of(path)
                 whole, small = requests("otlp", path)
                 message = json_format.Parse(whole.body.decode(), ExportLogsServiceRequest())
-                self.assertEqual(message.resource_logs[0].scope_logs[0].log_records[-1].event_name, "app.crash")
+                record = message.resource_logs[0].scope_logs[0].log_records[-1]
+                self.assertEqual(record.event_name, "app.crash")
+                if path == self.paths[-1]:
+                    self.assertRegex(attributes(record.attributes)["exception.stacktrace"], r"(?m)^#\d+ 0x\w+ report-secrets\+0x\w+ in main \+ \d+$")
                 message = json_format.Parse(small.body.decode(), ExportLogsServiceRequest())
                 (resource_logs,) = message.resource_logs
                 (scope_logs,) = resource_logs.scope_logs
@@ -119,8 +128,50 @@ class Readers(unittest.TestCase):
                 self.assertEqual(resource.get("host.id"), brief.get("system", {}).get("machineID"))
 
 
+    def test_minidumps(self):
+        """Both forms are read by Python's parser of mail, the minidump in them by PyPI's minidump:
+        what it says of the thread is what the brief part says."""
+        from agent_requests import requests
+
+        for path in self.paths:
+            with self.subTest(path):
+                brief = brief_of(path)
+                crashed = "signalNumber" in brief and "kind" in brief
+                for request in requests("minidump", path):
+                    fields, files = forms.read(request.headers["Content-Type"], request.body)
+                    self.assertEqual({"prod": brief["appID"], "sentry[event_id]": brief["uuid"].replace("-", "")}, {key: fields[key] for key in ("prod", "sentry[event_id]")})
+                    self.assertEqual((fields.get("ver"), fields.get("Version"), fields["launchguard.run"]), (brief.get("appVersion"),) * 2 + (brief["runUUID"],))
+                    self.assertEqual(fields["launchguard.end"].split()[0], brief["end"])
+                    self.assertEqual(list(files), ["upload_file_minidump"])
+                    name, kind, dump = files["upload_file_minidump"]
+                    self.assertEqual((name, kind), (brief["uuid"] + ".dmp", "application/octet-stream"))
+                    self.assertLessEqual({3, 4, 5, 7}, set(streams.streams(dump)))
+                    for key, value in streams.annotations(dump)[1].items():
+                        if key.isascii() and key.isprintable():  # others are escaped
+                            self.assertEqual(fields[key], value)
+                    self.assert_dump(dump, brief, crashed)
+
+    def assert_dump(self, dump, brief, crashed):
+        import io
+        import logging
+        from minidump.minidumpfile import MinidumpFile
+
+        logging.disable()  # it looks for parts that only Windows has
+        found = MinidumpFile.parse_buff(io.BytesIO(dump))
+        self.assertEqual(bool(found.exception), crashed)
+        if crashed:
+            (record,) = found.exception.exception_records
+            self.assertEqual((record.ExceptionRecord.ExceptionCode_raw, record.ThreadId), (brief["signalNumber"], brief["thread"]["id"]))
+        by_address = {module.baseaddress: module for module in found.modules.modules}
+        for frame in brief.get("frames", []):
+            if "module" in frame:
+                module = by_address[int(frame["address"], 16) - int(frame["offset"], 16)] if "start" not in frame else by_address[int(frame["start"], 16)]
+                self.assertEqual(module.name.rsplit("/")[-1], frame["module"].rsplit("/")[-1])
+                self.assertLess(int(frame["address"], 16), module.endaddress)
+
+
 if __name__ == "__main__":
-    reason = pypi.run_again(os.environ["VENV"], "sentry-relay", "sentry-sdk", "opentelemetry-proto")
+    reason = pypi.run_again(os.environ["VENV"], "sentry-relay", "sentry-sdk", "opentelemetry-proto", "minidump")
     if reason:
         print(f"skipped: the readers cannot be had: {reason}")
         sys.exit(SKIPPED)

@@ -13,7 +13,9 @@
 #include "report/compose.h"
 #include "report/json_words.h"
 #include "report/cpp_type.h"
+#include "report/dump_streams.h"
 #include "report/home.h"
+#include "target/dump_fields.h"
 #include "target/target.h"
 
 static const char brief[] = "{\"schema\":\"launchguard-report/1\",\"uuid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\",\"end\":\"crash\","
@@ -91,6 +93,8 @@ static void test_refused_addresses(void **state)
         assert_null(strstr(why, "planted"));
         request_free(&request);
         assert_false(ask(LG_TARGET_OTLP, endpoints[i], brief, PART_BRIEF, &request));
+        request_free(&request);
+        assert_false(ask(LG_TARGET_MINIDUMP, endpoints[i], brief, PART_BRIEF, &request));
         request_free(&request);
     }
 }
@@ -281,6 +285,112 @@ static void test_an_event_with_many_modules(void **state)
     free(text);
 }
 
+/* ---- minidumps ---- */
+
+/* A minidump with these annotations, of malloc(). */
+static struct lg__dump_part dump_of(const struct lg__dump_annotation *annotations, size_t count)
+{
+    struct lg__dump_file file;
+    lg__dump_file_begin(&file);
+    lg__dump_streams_annotations(&file, annotations, count, "");
+    assert_true(lg__dump_file_finish(&file, 1));
+    return file.part;
+}
+
+static size_t count_of(const struct request *request, const char *text)
+{
+    size_t count = 0;
+    for (const char *at = request->body, *stop = at + request->bytes; (at = memmem(at, (size_t)(stop - at), text, strlen(text))); at++)
+        count++;
+    return count;
+}
+
+/* Whatever the program calls its annotations, and has in them, the form is one. */
+static void test_a_form(void **state)
+{
+    static const struct lg__dump_annotation annotations[] = {
+        { { "screen", 6 }, { "settings", 8 } }, { { "prod", 4 }, { "mine", 4 } }, { { "upload_file_minidump", 20 }, { "x", 1 } }, { { "a\"\r\n%", 5 }, { "1", 1 } },
+        { { "screen", 6 }, { "again", 5 } }, { { "b", 1 }, { "--launchguard-01020304-0506-0708-090a-0b0c0d0e0f10-0--\r\n", 56 } }, { { "", 0 }, { "x", 1 } },
+    };
+    struct lg__dump_part dump = dump_of(annotations, sizeof annotations / sizeof annotations[0]);
+    struct letter letter = letter_of(brief);
+    struct lg__delivery_config config = { .options.target = LG_TARGET_MINIDUMP, .endpoint = "https://a.example/post?key=1" };
+    const struct credentials credentials = { .headers = NULL };
+    struct request request;
+    (void)state;
+    letter.full = (const char *)dump.bytes;
+    letter.header.full_bytes = (uint32_t)dump.size;
+    letter.header.flags = LG__REPORT_DUMP;
+    assert_true(target_request(&config, &credentials, &letter, PART_WHOLE, &request, why));
+    assert_string_equal(request.url, "https://a.example/post?key=1");
+    assert_header(&request, "Content-Type: multipart/form-data; boundary=launchguard-01020304-0506-0708-090a-0b0c0d0e0f10-1");
+    assert_header(&request, "X-LaunchGuard-Part: whole");
+    assert_int_equal(count_of(&request, "name=\"prod\"\r\n\r\norg.example\r\n"), 1);
+    assert_int_equal(count_of(&request, "name=\"prod\""), 1);
+    assert_int_equal(count_of(&request, "name=\"screen\"\r\n\r\nsettings\r\n"), 1);
+    assert_int_equal(count_of(&request, "name=\"screen\""), 1);
+    assert_int_equal(count_of(&request, "name=\"upload_file_minidump\""), 1);
+    assert_int_equal(count_of(&request, "filename=\"01020304-0506-0708-090a-0b0c0d0e0f10.dmp\""), 1);
+    assert_int_equal(count_of(&request, "name=\"a%22%0D%0A%\""), 1);
+    assert_int_equal(count_of(&request, "name=\"launchguard.more\"\r\n\r\n4\r\n"), 1);
+    assert_int_equal(count_of(&request, "name=\"sentry[release]\"\r\n\r\norg.example@1___2\r\n"), 1);
+    assert_non_null(memmem(request.body, request.bytes, dump.bytes, dump.size));
+    request_free(&request);
+    lg__dump_part_free(&dump);
+    /* a second part that was made for another kind of server: the first one alone */
+    assert_false(target_takes_second(LG_TARGET_HTTP, LG__REPORT_DUMP));
+    assert_false(target_takes_second(LG_TARGET_MINIDUMP, 0));
+    assert_true(target_takes_second(LG_TARGET_OTLP, LG__REPORT_LEFT));
+    assert_true(target_takes_second(LG_TARGET_MINIDUMP, LG__REPORT_DUMP));
+}
+
+/* Whatever is in the second part, nothing beyond it is read. */
+static void test_annotations_of_a_damaged_minidump(void **state)
+{
+    static const struct lg__dump_annotation annotations[] = { { { "screen", 6 }, { "settings", 8 } }, { { "b", 1 }, { "c", 1 } } };
+    struct lg__dump_part dump = dump_of(annotations, 2);
+    const char *key, *value;
+    size_t key_bytes, value_bytes, index = 0, found = 0;
+    (void)state;
+    while (dump_fields_next((const char *)dump.bytes, dump.size, &index, &key, &key_bytes, &value, &value_bytes))
+        found++;
+    assert_int_equal(found, 2);
+    for (size_t size = 0; size <= dump.size; size++) {
+        char *cut = malloc(size ? size : 1); /* exactly so long, for sanitizers */
+        memcpy(cut, dump.bytes, size);
+        for (index = 0; dump_fields_next(cut, size, &index, &key, &key_bytes, &value, &value_bytes);)
+            assert_true(key >= cut && key + key_bytes <= cut + size && value >= cut && value + value_bytes <= cut + size);
+        free(cut);
+    }
+    for (size_t at = 0; at < dump.size; at++)
+        for (unsigned flip = 1; flip < 256; flip = flip * 2 + 1) {
+            dump.bytes[at] ^= (uint8_t)flip;
+            for (index = found = 0; found < 1000 && dump_fields_next((const char *)dump.bytes, dump.size, &index, &key, &key_bytes, &value, &value_bytes); found++)
+                assert_true((const uint8_t *)key + key_bytes <= dump.bytes + dump.size && (const uint8_t *)value + value_bytes <= dump.bytes + dump.size);
+            dump.bytes[at] ^= (uint8_t)flip;
+        }
+    lg__dump_part_free(&dump);
+}
+
+static void test_answers_to_a_minidump(void **state)
+{
+    static const struct {
+        const char *body;
+        enum reply reply;
+    } rows[] = {
+        { "", REPLY_TAKEN }, { "CrashID=bp-d101d046-638f-42e0-902d-bd245c200115\n", REPLY_TAKEN }, { "5f0c6e3d1a2b4c5d8e9f00112233aabb", REPLY_TAKEN },
+        { "{\"response\":\"ok\"}", REPLY_TAKEN }, { "Discarded=rule_has_hangid_and_browser", REPLY_REFUSED }, { "<html>Welcome</html>", REPLY_FOREIGN },
+        { " \r\n\t<!DOCTYPE html>", REPLY_FOREIGN },
+    };
+    char page[2000];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(target_reply(LG_TARGET_MINIDUMP, rows[i].body, strlen(rows[i].body), why), rows[i].reply);
+    memset(page, 'x', sizeof page);
+    assert_int_equal(target_reply(LG_TARGET_MINIDUMP, page, sizeof page, why), REPLY_FOREIGN);
+    assert_int_equal(target_reply(LG_TARGET_MINIDUMP, "a\0b", 3, why), REPLY_FOREIGN);
+}
+
 static void test_what_is_no_report(void **state)
 {
     static const char *const texts[] = { "", "x", "[]", "{", "{}", "{\"frames\":7,\"system\":[],\"thread\":\"\",\"streak\":-1}" };
@@ -292,6 +402,8 @@ static void test_what_is_no_report(void **state)
         request_free(&request);
         assert_int_equal(ask(LG_TARGET_OTLP, "https://a.example/v1/logs", texts[i], PART_BRIEF, &request), is_object);
         request_free(&request);
+        assert_int_equal(ask(LG_TARGET_MINIDUMP, "https://a.example/post", texts[i], PART_BRIEF, &request), is_object);
+        request_free(&request);
     }
 }
 
@@ -302,7 +414,7 @@ static void test_parts(void **state)
     (void)state;
     assert_int_equal(target_part(LG_TARGET_HTTP, 0), PART_BRIEF);
     assert_int_equal(target_part(LG_TARGET_HTTP, first), PART_FULL);
-    for (lg_delivery_target target = LG_TARGET_SENTRY; target <= LG_TARGET_OTLP; target++) {
+    for (lg_delivery_target target = LG_TARGET_SENTRY; target <= LG_TARGET_MINIDUMP; target++) {
         assert_int_equal(target_part(target, 0), PART_WHOLE);
         assert_int_equal(target_part(target, second), PART_BRIEF);
     }
@@ -376,6 +488,9 @@ int main(void)
         cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event), cmocka_unit_test(test_a_module_at_a_fixed_address),
         cmocka_unit_test(test_an_event_as_sentry_requires_it),
         cmocka_unit_test(test_an_event_with_many_modules), cmocka_unit_test(test_a_log_record),
+        cmocka_unit_test(test_a_form),
+        cmocka_unit_test(test_annotations_of_a_damaged_minidump),
+        cmocka_unit_test(test_answers_to_a_minidump),
         cmocka_unit_test(test_what_is_no_report), cmocka_unit_test(test_parts), cmocka_unit_test(test_types), cmocka_unit_test(test_home_directories), cmocka_unit_test(test_bytes_that_are_not_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

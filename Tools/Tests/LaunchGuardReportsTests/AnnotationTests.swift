@@ -180,21 +180,4 @@ import Testing
         let report = try Reader(path: try folder.write(bytes, "twice")).run()
         #expect(report.annotations?.filter { $0.key == "token" } == [Annotation(redacted: "token"), Annotation(redacted: "token")])
     }
-
-    /// Stacks that lie side by side or in each other: the value stands across the border.
-    @Test(arguments: [0x1010, 0x1008] as [UInt64])
-    func aValueAcrossTwoStretchesIsBlanked(second: UInt64) throws {
-        let secret = Array("swordfish".utf8)
-        let memory = Array("..........swordfish............!".utf8)
-        var crash = try #require(Sample.surrounded().crash)
-        (crash.stackMemory, crash.codeMemory) = (nil, nil)
-        crash.memory = [(0x1000, memory[..<16]), (second, memory[Int(second - 0x1000)...])].map { start, bytes in
-            var chunk = Crash.MemoryChunk(threadID: 1, start: Address(start), size: UInt32(bytes.count))
-            chunk.bytes = hex(bytes)
-            return chunk
-        }
-        let blanked = MinidumpMemory([crash], without: MinidumpSecrets([secret])).stretches
-        #expect(blanked.flatMap(\.bytes) == Array("..........*********............!".utf8) && blanked.count == 2)
-        #expect(MinidumpMemory([crash], without: MinidumpSecrets(nil)).stretches.isEmpty)
-    }
 }
