@@ -264,13 +264,12 @@ struct end device_end(struct device *device, const struct program *program, stru
     return (struct end){ .end = seen, .lived_s = UINT32_MAX };
 }
 
-lg_hint_kind device_hint(struct device *device, const struct program *program)
+lg_hint_kind device_hint(const struct device *device, const struct program *program)
 {
-    const struct lg__policy policy = policy_of(device, program);
-    for (unsigned task = 0; task < TASKS; task++)
-        if (leaves_out(device, task))
-            return LG_HINT_LEAVE_OUT;
-    return hinted(device, &policy).kind;
+    const struct hint *hint = &device->hint;
+    const bool is_over = !hint->serial || hint->expires_ns <= device->now.wall_ns;
+    const bool is_nothing = (hint->kind == LG_HINT_REPAIR && hint->what >= program->repair_count) || (hint->kind == LG_HINT_HOLD_BELOW && device->version >= hint->what);
+    return is_over || is_nothing ? LG_HINT_WITHDRAWN : hint->kind;
 }
 
 void device_begin(struct device *device, const struct program *program)
