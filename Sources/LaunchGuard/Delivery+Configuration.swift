@@ -12,6 +12,9 @@ extension Delivery {
         /// Certificates that the server's is checked against; absolute path; `nil` for those of the
         /// system. C: `ca_file`.
         public var certificateFile: String? = nil
+        /// The Ed25519 public key of the vendor, whose hints are followed: 32 bytes in hexadecimal
+        /// digits or base64; `nil`: hints are ignored. C: `hint_key`.
+        public var hintKey: String? = nil
         /// The ends that make a run a report, at least one. C: `ends`.
         public var ends: Set<Report.End> = [.crash, .hang, .oom, .killed]
         /// Whether an unknown end makes a run a report where a launch was under way. C: `ends`.

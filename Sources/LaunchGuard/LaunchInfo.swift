@@ -66,6 +66,9 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     public var unsteady: Int
     /// Times in a row that the program was terminated in ``lastTask``; from the third on it counts.
     public var stops: Int
+    /// The hint of the vendor that the last launch followed; in the closure of
+    /// ``Launch/onDecide(_:)``, the one that the rule follows. `nil` for none.
+    public var hint: Launch.Hint?
     /// In the closure of ``Launch/onDecide(_:)``: the last run that ended badly, where there is
     /// trouble since the last good launch, so that a program can choose by its crash. Else `nil`.
     public var lastReport: Report?
@@ -79,7 +82,7 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
         safeCrashes: Int = 0, reportAfter: Int = 1, repairAfter: Int = 2, unknownAfter: Int? = 4, safeCrashLimit: Int? = 2,
         suspectCount: Int = 0, launches: UInt64 = 0, crashes: UInt64 = 0, repairs: UInt64 = 0, lastTask: String? = nil,
         window: Duration? = .seconds(5), finish: Launch.Finish = .either, ends: Int = 0, quits: Int = 0, unsteady: Int = 0, stops: Int = 0,
-        lastReport: Report? = nil
+        hint: Launch.Hint? = nil, lastReport: Report? = nil
     ) {
         self.name = name
         self.status = status
@@ -113,6 +116,7 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
         self.quits = quits
         self.unsteady = unsteady
         self.stops = stops
+        self.hint = hint
         self.lastReport = lastReport
     }
 }

@@ -15,6 +15,8 @@ public struct LedgerReport: Codable, Hashable, Sendable {
     public var lastOrdinal: UInt64?
     /// Faults of LaunchGuard's own starts; nil: none since the last complete start.
     public var startFaults: StartFaults?
+    /// The last hint of the vendor, in force or not; nil: none has come.
+    public var hint: VendorHint?
     public var contexts: [LedgerContext] = []
     /// Ended runs, oldest first.
     public var timeline: [TimelineEntry] = []
@@ -38,6 +40,23 @@ public struct StartFaults: Codable, Hashable, Sendable {
     /// Starts that protect nothing before LaunchGuard tries again; a day after the last fault, or
     /// with a new program version, it tries at once.
     public var startsLeft: UInt32
+}
+
+/// A hint of the vendor, which came with the answer to a report.
+public struct VendorHint: Codable, Hashable, Sendable {
+    /// Grows with each hint.
+    public var serial: UInt32
+    /// What it asks for: "withdrawn", "leave-out", "repair", "safe-mode" or "hold-below".
+    public var kind: String
+    /// The launch that it is for.
+    public var context: String
+    /// The task, the repair or the version.
+    public var name: String?
+    /// It has no effect from then on.
+    public var expires: Timestamp
+
+    /// Whether launches follow it.
+    public func isInForce(at now: Timestamp = .now) -> Bool { kind != "withdrawn" && now.nanoseconds < expires.nanoseconds }
 }
 
 /// A run that has a file and is not in the timeline yet.

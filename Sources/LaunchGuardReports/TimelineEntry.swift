@@ -78,10 +78,19 @@ public struct LaunchEvent: RawRepresentable, Codable, Hashable, Sendable {
     /// The program decided about the launch, and not the rule.
     public static let decided = LaunchEvent(rawValue: "decided")
 
+    /// A hint of the vendor left out a task.
+    public static let hintLeaveOut = LaunchEvent(rawValue: "hint-leave-out")
+    /// A hint of the vendor asked for the repair.
+    public static let hintRepair = LaunchEvent(rawValue: "hint-repair")
+    /// A hint of the vendor asked for safe mode.
+    public static let hintSafeMode = LaunchEvent(rawValue: "hint-safe-mode")
+    /// A hint of the vendor held the launch until another version.
+    public static let hintHoldBelow = LaunchEvent(rawValue: "hint-hold-below")
+
     /// By bit.
     static let all: [LaunchEvent] = [
         .reported, .held, .repaired, .repairFailed, .throttled, .refused, .skipped, .expired, .protected, .leftOut, .safe, .trial, .halted, .restart,
-        .upgraded, .omitted, .decided,
+        .upgraded, .omitted, .decided, .hintLeaveOut, .hintRepair, .hintSafeMode, .hintHoldBelow,
     ]
 
     /// The events of a word of bits.

@@ -20,6 +20,7 @@
 #include "process/rest.h"
 #include "process/scope.h"
 #include "send/attempts.h"
+#include "send/hint_file.h"
 #include "send/server_file.h"
 #include "store/crc32c.h"
 #include "watch/runs.h"
@@ -182,6 +183,7 @@ static bool work(struct agent *agent, int *ret_next)
         } else {
             mailbox_refresh(&agent->mailbox);
             attempts_set_server(&agent->attempts);
+            hint_file_look(agent->options->state_directory, &agent->config, server_file_now(&agent->attempts.server));
             attempts_look_at_meter(&agent->attempts);
             attempts_take_nudge(&agent->attempts);
         }
@@ -359,7 +361,7 @@ static int take_place(struct agent *agent)
 int agent_run(const struct agent_options *options)
 {
     struct agent agent = { .options = options, .changed = true };
-    agent.attempts = (struct attempts){ .config = &agent.config, .mailbox = &agent.mailbox, .via = options->via, .once = options->once,
+    agent.attempts = (struct attempts){ .state_directory = options->state_directory, .config = &agent.config, .mailbox = &agent.mailbox, .via = options->via, .once = options->once,
                                         .begun_ns = lg__os_clock_ns(CLOCK_REALTIME) };
     int status = open_folders(&agent);
     if (status == GOES_ON)

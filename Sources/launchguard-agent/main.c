@@ -6,6 +6,7 @@
 
 #include "agent.h"
 #include "export.h"
+#include "hint/signature.h"
 #include "launchguard/base.h"
 #include "process/environment.h"
 #include "process/fault.h"
@@ -65,7 +66,7 @@ int main(int argc, char **argv)
         case 'x': format = optarg; break;
         case 'r': run = optarg; break;
         case 'h': fputs(help, stdout); return AGENT_DONE;
-        case 'V': puts("launchguard-agent " LG_VERSION_STRING); return AGENT_DONE;
+        case 'V': printf("launchguard-agent " LG_VERSION_STRING "%s\n", signature_is_possible() ? "" : ", built without OpenSSL: hint_key has no effect"); return AGENT_DONE;
         default: return usage("an option cannot be understood");
         }
     }

@@ -3,7 +3,8 @@
  *   delivery-victim --state DIRECTORY [OPTION=VALUE …] STEP …
  *
  * Options are those of lg_delivery_options, by name; `window`, the length of the launch in
- * milliseconds; `runs_bytes`, which is lg_options.keep_bytes. Steps run one after the other;
+ * milliseconds; `runs_bytes`, which is lg_options.keep_bytes; `version`; `decision`, the answer of
+ * on_decide; `hold`, `hold_ms` and `shadow`. Steps run one after the other;
  * without a step that ends it the program exits with 0. Each call prints its result as a line of
  * standard output, "step: status". */
 #undef NDEBUG
@@ -23,7 +24,11 @@
 #include <launchguard/annotate.h>
 #include <launchguard/delivery.h>
 #include <launchguard/launch.h>
+#include <launchguard/ledger.h>
 #include <launchguard/log.h>
+#include <launchguard/query.h>
+#include <launchguard/repair.h>
+#include <launchguard/task.h>
 
 #include "waiting.h"
 
@@ -65,6 +70,9 @@ static void pump(uint32_t left_ms, void *user)
 
 static long window_ms = 60000;
 static uint64_t runs_bytes;
+static const char *version;
+static long decision = -1, hold_ms, shadow;
+static lg_hold hold;
 
 static int take_option(const char *name, size_t size, char *value)
 {
@@ -98,6 +106,18 @@ static int take_option(const char *name, size_t size, char *value)
         window_ms = (long)number;
     else if (IS("runs_bytes"))
         runs_bytes = number;
+    else if (IS("hint_key"))
+        options.hint_key = value;
+    else if (IS("version"))
+        version = value;
+    else if (IS("decision"))
+        decision = (long)number;
+    else if (IS("hold_ms"))
+        hold_ms = (long)number;
+    else if (IS("hold"))
+        hold = (lg_hold)number;
+    else if (IS("shadow"))
+        shadow = (long)number;
     else
         return 0;
     return 1;
@@ -114,12 +134,94 @@ static void deliver(const char *step)
         printf("message: %s\n", lg_session_message(session) ? lg_session_message(session) : "");
 }
 
-static void begin(const char *step)
+static lg_decision decide(const lg_launch_info *info, const lg_report *last, void *user)
+{
+    (void)last;
+    (void)user;
+    printf("asked: %u\n", info->events);
+    return (lg_decision)decision;
+}
+
+static void prepare(void)
 {
     lg_launch_options how = LG_LAUNCH_OPTIONS_INIT;
+    if (launch)
+        return;
     how.window_ms = window_ms;
+    how.hold_ms = hold_ms ? hold_ms : how.hold_ms;
+    how.hold = hold;
+    how.shadow = (uint32_t)shadow;
+    how.on_decide = decision < 0 ? NULL : decide;
     lg_launch_prepare(session, "main", &how, &launch);
+}
+
+static void begin(const char *step)
+{
+    prepare();
     say(step, lg_launch_begin(launch));
+}
+
+/* ---- tasks and repairs ---- */
+
+static lg_status run_task(void *key)
+{
+    printf("task: %s\n", (const char *)key);
+    return LG_OK;
+}
+
+static lg_status crash_in_task(void *key)
+{
+    printf("task: %s\n", (const char *)key);
+    raise(SIGSEGV);
+    return LG_OK;
+}
+
+static void add_task(char *key, lg_task_callback run)
+{
+    lg_task task = LG_TASK_INIT;
+    prepare();
+    task.key = key;
+    task.run = run;
+    task.user = key;
+    say("add", lg_launch_add_task(launch, &task));
+}
+
+static void run_repair(lg_completion *done, void *name)
+{
+    printf("repair: %s\n", (const char *)name);
+    lg_complete(done, LG_OK);
+}
+
+static void fail_repair(lg_completion *done, void *name)
+{
+    printf("repair: %s\n", (const char *)name);
+    lg_complete(done, LG_ERR_FAILED);
+}
+
+static void add_repair(char *name, lg_repair_callback run)
+{
+    lg_repair repair = LG_REPAIR_INIT;
+    prepare();
+    repair.name = name;
+    repair.run = run;
+    repair.user = name;
+    say("add", lg_launch_add_repair(launch, &repair));
+}
+
+/* The next launch as others foresee it. */
+static void query(void)
+{
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
+    lg_launch_query(state_directory, "main", NULL, &info);
+    printf("query: %s, %s\n", lg_launch_status_name(info.status), lg_launch_mode_name(info.mode));
+}
+
+/* The launch as the program sees it now. */
+static void show(void)
+{
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
+    lg_launch_get_info(launch, &info);
+    printf("status: %s\nmode: %s\nevents: %u\n", lg_launch_status_name(info.status), lg_launch_mode_name(info.mode), info.events);
 }
 
 static void wait_for_reports(const char *step, const char *ms)
@@ -224,6 +326,22 @@ static void step_forward(char *step)
         deliver(step);
     else if (strcmp(step, "begin") == 0)
         begin(step);
+    else if (strcmp(step, "task") == 0)
+        add_task(colon + 1, run_task);
+    else if (strcmp(step, "bad-task") == 0)
+        add_task(colon + 1, crash_in_task);
+    else if (strcmp(step, "repair") == 0)
+        add_repair(colon + 1, run_repair);
+    else if (strcmp(step, "bad-repair") == 0)
+        add_repair(colon + 1, fail_repair);
+    else if (strcmp(step, "launched") == 0)
+        say(step, lg_launch_wait(launch, (uint32_t)strtoul(value, NULL, 0)));
+    else if (strcmp(step, "skip") == 0)
+        say(step, lg_launch_skip(launch));
+    else if (strcmp(step, "query") == 0)
+        query();
+    else if (strcmp(step, "show") == 0)
+        show();
     else if (strcmp(step, "finish") == 0)
         say(step, lg_launch_finished(launch));
     else if (strcmp(step, "consent") == 0)
@@ -324,6 +442,7 @@ int main(int argc, char **argv)
         if (!take_option(argv[i], strcspn(argv[i], "="), strchr(argv[i], '=') + 1))
             return 2;
     how.keep_bytes = runs_bytes;
+    how.app_version = version;
     prepare_faults();
     say("start", lg_start(&how, &session));
     printf("run: %s\n", lg_session_run_path(session) ? lg_session_run_path(session) : "");

@@ -363,6 +363,11 @@ static int dump_ledger(void)
     TEXT(ledger, build_id), UNSIGNED(ledger, last_ordinal);
     if (ledger.start_fault_wall_ns)
         UNSIGNED(ledger, start_faults), UNSIGNED(ledger, starts_left), UNSIGNED(ledger, start_fault_wall_ns);
+    if (ledger.hint.serial) {
+        printf("\"hint\":{");
+        UNSIGNED(ledger.hint, serial), UNSIGNED(ledger.hint, kind), UNSIGNED(ledger.hint, expires_ns), TEXT(ledger.hint, context);
+        printf("\"name\":"), json_text(ledger.hint.name, strlen(ledger.hint.name)), printf("},");
+    }
     printf("\"contexts\":[");
     for (uint32_t i = 0; i < ledger.context_count; i++)
         printf(i ? "," : ""), dump_context(i);

@@ -17,6 +17,7 @@
 #include "launchguard/repair.h"
 #include "os/os.h"
 #include "store/crc32c.h"
+#include "store/hint.h"
 #include "store/ledger.h"
 #include "store/problem.h"
 
@@ -242,6 +243,21 @@ static void make_omitted(void)
     add_run(LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, 0, 0, LG_EVENT_REPORTED | LG_EVENT_OMITTED, 0);
 }
 
+static void make_hint(void)
+{
+    struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
+    context->phase = LG_PHASE_HELD;
+    context->flags = LG__CONTEXT_HINT_HOLD;
+    context->hint_serial = 7;
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 1, 1, LG_EVENT_HINT_LEAVE_OUT | LG_EVENT_HINT_REPAIR, 0);
+    add_run(LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, 0, 0, LG_EVENT_HINT_SAFE_MODE | LG_EVENT_HINT_HOLD_BELOW, 0);
+    struct lg__hint *hint = (struct lg__hint *)(void *)(ledger.machine + 1);
+    hint->expires_on_ns = 1000000000;
+    memset(hint->key, 0xc0, sizeof hint->key);
+    hint->said = (lg_hint){ 8, LG_HINT_HOLD_BELOW, NEW_YEAR, "main", "2.4" };
+    hint->crc = lg__hint_crc(hint);
+}
+
 static void make_degraded(void)
 {
     struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
@@ -260,7 +276,7 @@ int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*make)(void); } states[] = {
         { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "faults", make_faults },
-        { "upgraded", make_upgraded }, { "late", make_late }, { "omitted", make_omitted }, { "machine", make_machine },
+        { "upgraded", make_upgraded }, { "late", make_late }, { "omitted", make_omitted }, { "machine", make_machine }, { "hint", make_hint },
         { "degraded", make_degraded }, { "empty", NULL },
     };
     char path[4096];

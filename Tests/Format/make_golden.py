@@ -21,7 +21,7 @@ WRITER = {"crash.lgrun": ["crash"] * 3, "task.lgrun": LIVES, "lanes.lgrun": ["la
           "callers.lgrun": ["callers"], "ledger.lg": LIVES + "fail finish fail finish kill announce stop".split()}
 PARTS = {name + ".lgrun": name for name in ("later fields annotated live briefs torn near noted cpu busy agent guards executed functions async").split()}
 PARTS |= {"parts.lgrun": "some", "system.lgrun": "system-full"}
-LEDGERS = {name + ".lg": name for name in "story faults upgraded late omitted machine degraded".split()}
+LEDGERS = {name + ".lg": name for name in "story faults upgraded late omitted machine hint degraded".split()}
 
 
 def said(*command):

@@ -9,8 +9,8 @@ import ends
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
 from run_file import read_annotations, read_crashes, read_guards, read_log, read_memory_snapshot, read_modules, read_pulse, read_run, read_snapshots, read_stderr, read_system
 
-HOT, FAULTS, SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
-    STRUCTURES[name] for name in ("hot", "hot_faults", "slot", "ledger_payload", "ledger_context", "ledger_run", "ledger_rung", "ledger_suspect"))
+HOT, FAULTS, HINT, SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
+    STRUCTURES[name] for name in ("hot", "hot_faults", "hint", "slot", "ledger_payload", "ledger_context", "ledger_run", "ledger_rung", "ledger_suspect"))
 
 
 # ---- §10: ledger ----
@@ -26,7 +26,7 @@ def read_ledger(file):
     book = slot[SLOT.at("payload"):]
     hot = part(file.block, 16, 0, HOT.size)
     return (BOOK.pick(book, "app_id app_version last_ordinal") | SLOT.pick(slot, "generation") |
-            ({} if hot == "damaged" else read_start_faults(hot[HOT.at("faults"):])) |
+            ({} if hot == "damaged" else read_start_faults(hot[HOT.at("faults"):])) | read_hint(file.bytes[4792:4792 + HINT.size]) |
             {"kind": "ledger", "slots_valid": sum(1 << i for i in whole),
              "build_id": BOOK.get(book, "build_id")[:BOOK.get(book, "build_id_size")].hex(),
              "contexts": [read_book_context(block) for block in entries(book, BOOK, "contexts", BOOK_CONTEXT, "context_count")],
@@ -36,6 +36,12 @@ def read_ledger(file):
 def read_start_faults(block):
     faults = FAULTS.pick(block, "wall_ns count left")
     return {"start_faults": faults["count"], "starts_left": faults["left"], "start_fault_wall_ns": faults["wall_ns"]} if faults["wall_ns"] else {}
+
+
+def read_hint(block):
+    hint = HINT.pick(block, "serial kind expires_ns context name") if len(block) == HINT.size and strings_end(HINT, block) else {}
+    counts = hint and HINT.get(block, "crc") == crc32c(block[4:]) and hint["serial"] and hint["kind"] <= 4
+    return {"hint": hint} if counts else {}
 
 
 def entries(block, structure, field, of, count):

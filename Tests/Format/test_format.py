@@ -537,6 +537,11 @@ class Ledgers(BothReaders):
         os.makedirs(self.state)
         return subprocess.run([LEDGERS, self.state, how], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
 
+    def test_hint(self):
+        said = self.both(self.made("hint"))
+        self.assertEqual(said["hint"], {"serial": 8, "kind": 4, "expires_ns": 1767225600000000000, "context": "main", "name": "2.4"})
+        self.assertEqual([run["events"][0] for run in said["timeline"]], [131072 | 262144, 524288 | 1048576])
+
     def test_start_faults(self):
         said = self.both(self.made("faults"))
         self.assertEqual((said["start_faults"], said["starts_left"], said["start_fault_wall_ns"]), (300, 63, 1700000000000000001))

@@ -1,5 +1,5 @@
 /* The texts and files that the agent reads: the configuration, names and headers of reports, the
- * credential file, what servers say about waiting. Damaged at random, under sanitizers; what is
+ * credential file, what servers say about waiting, hints of the vendor. Damaged at random, under sanitizers; what is
  * accepted must keep its bounds.
  *
  *   fuzz-delivery ROUNDS */
@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hint/document.h"
+#include "hint/signature.h"
 #include "send/credentials.h"
 #include "policy/fate.h"
 #include "send/retry.h"
@@ -102,6 +104,55 @@ static void try_texts(const char *text)
         require(pause <= PAUSE_MAX_NS, "a pause without bound", text);
 }
 
+static const char *const members[] = {
+    "\"app\":\"a\"", "\"device\":\"0123456789abcdef0123456789abcdef\"", "\"context\":\"main\"", "\"serial\":7", "\"serial\":-1", "\"expires\":1790000000",
+    "\"expires\":9223372036854775807", "\"leave_out\":\"maps\"", "\"repair\":\"reset\"", "\"safe_mode\":true", "\"hold_below\":\"2.4\"", "\"withdraw\":true",
+    "\"leave_out\":\"0123456789012345678901234567890123456789012345678901234567890123\"", "\"x\":{\"y\":[1,2.5e300,null]}", "\"app\":null",
+};
+
+/* Some members, most often those that each document has. */
+static void try_documents(void)
+{
+    char text[HINT_DOCUMENT_MAX + 1] = "{";
+    struct hint_document document;
+    size_t size = 1;
+    for (uint64_t count = 3 + chance(4), i = 0; i < count; i++) {
+        static const unsigned often[] = { 0, 3, 5 };
+        const char *member = members[i < 3 && chance(8) ? often[i] : chance(sizeof members / sizeof members[0])];
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s", i ? "," : "", member);
+    }
+    size += (size_t)snprintf(text + size, sizeof text - size, "}");
+    if (!chance(4))
+        text[chance(size)] = (char)chance(256);
+    if (document_parse(text, size, &document))
+        return;
+    accepted++;
+    struct lg__hint hint = { .said = document.said };
+    hint.crc = lg__hint_crc(&hint);
+    require(lg__hint_is_whole(&hint) && document.app[0] && memchr(document.app, 0, sizeof document.app) && memchr(document.device, 0, sizeof document.device),
+            "a hint out of bounds", text);
+    ((char *)&hint)[chance(sizeof hint)] ^= (char)(1 + chance(255));
+    require(!lg__hint_is_whole(&hint), "a damaged hint counts", text);
+}
+
+/* No signature is right; nothing but the buffers can go wrong. */
+static void try_headers(const char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_..=+";
+    uint8_t key[LG__HINT_KEY_BYTES] = { 1 };
+    char header[HINT_HEADER_ROOM], document[HINT_DOCUMENT_MAX + 1];
+    size_t size = chance(sizeof header), whole;
+    for (size_t i = 0; i < size; i++)
+        header[i] = digits[chance(chance(8) ? 64 : sizeof digits - 1)];
+    header[size] = 0;
+    if (size > 90 && chance(2))
+        header[size - 87] = '.'; /* 64 bytes after it */
+    require(signature_check(header, key, document, &whole) != NULL, "a signature is right", header);
+    lg__hint_key(text, key);
+    header[size % LG__HINT_KEY_TEXT] = 0;
+    accepted += lg__hint_key(header, key);
+}
+
 static void put(int folder, const char *name, const void *bytes, size_t size)
 {
     int file = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -153,6 +204,8 @@ int main(int count, char **arguments)
         state = mix_seed(seed);
         size_t size = make_text(text, sizeof text);
         try_texts(text);
+        try_documents();
+        try_headers(text);
         if (i % 8 == 0)
             try_files(folder, path, text, size);
     }

@@ -52,7 +52,7 @@ CORE = Tree("Sources/CLaunchGuard", "Sources/CLaunchGuard/",
 GUARDS = Tree("Sources/CLaunchGuardGuards", "Sources/CLaunchGuardGuards/", {".": 0})
 GUARDS_SEE = {"guard/hook.h"}
 AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
-             {"process": 0, "policy": 1, "report": 1, "watch": 1, "target": 2, "send": 3, ".": 4})
+             {"process": 0, "hint": 1, "policy": 1, "report": 1, "watch": 1, "target": 2, "send": 3, ".": 4})
 
 # A function that other files call, lg__file_verb, begins with the name of its file. In four
 # folders it may begin with the name of what all files of the folder are about: the interface to the

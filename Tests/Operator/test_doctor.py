@@ -268,6 +268,15 @@ class System(DoctorCase):
         (self.state / "spool").mkdir(mode=0o700)
         self.finds("agent.missing", WARNING, "they stay owed", self.state, **absent)
         self.finds("agent.broken", WARNING, "/bin/false cannot run", self.state, variables={"LAUNCHGUARD_AGENT": "/bin/false"})
+        agent = self.directory / "agent"
+        agent.write_text("#!/bin/sh\necho 'launchguard-agent 0.1.0, built without OpenSSL: hint_key has no effect'\n")
+        agent.chmod(0o700)
+        old = {"variables": {"LAUNCHGUARD_AGENT": str(agent)}}
+        config = self.state / "spool/config"
+        for key in ("", "A" * 43):
+            config.write_text("launchguard-delivery 1\ntarget=http\nhint_key=%s\n" % key)
+            self.assertEqual("agent.no-hints" in self.doctor(self.state, **old), bool(key))
+        config.unlink()
         mute = self.directory / "mute"
         mute.write_text("#!/bin/sh\nexec sleep 60\n")
         mute.chmod(0o755)

@@ -31,7 +31,7 @@ static unsigned first_suspect(struct device *device, const struct program *progr
     unsigned most = TASKS;
     uint32_t crashes = 0;
     for (unsigned i = 0; i < TASKS; i++)
-        if (is_suspect(device, program, i) && lg__suspects_crashes(device_context(device), device_tasks[i]) > crashes) {
+        if (is_suspect(device, program, i) && !(device_hint(device, program) == LG_HINT_LEAVE_OUT && device->hint.what == i) && lg__suspects_crashes(device_context(device), device_tasks[i]) > crashes) {
             most = i;
             crashes = lg__suspects_crashes(device_context(device), device_tasks[i]);
         }
@@ -225,10 +225,34 @@ struct end device_end(struct device *device, const struct program *program, stru
     return (struct end){ .end = seen, .lived_s = UINT32_MAX };
 }
 
+lg_hint_kind device_hint(const struct device *device, const struct program *program)
+{
+    const struct hint *hint = &device->hint;
+    const bool is_over = !hint->serial || hint->expires_ns <= device->now.wall_ns;
+    const bool is_nothing = (hint->kind == LG_HINT_REPAIR && hint->what >= program->repair_count) || (hint->kind == LG_HINT_HOLD_BELOW && device->version >= hint->what);
+    return is_over || is_nothing ? LG_HINT_WITHDRAWN : hint->kind;
+}
+
+/* As lg__hinted_find(). */
+static struct lg__hinted hinted(const struct device *device, const struct program *program)
+{
+    const char *last = device->ledger.contexts[0].last_task;
+    const lg_hint_kind kind = device_hint(device, program);
+    const bool spares = kind != LG_HINT_LEAVE_OUT || (device->hint.what < TASKS && strcmp(last, device_tasks[device->hint.what]) == 0);
+    return (struct lg__hinted){ spares ? kind : LG_HINT_WITHDRAWN, device->hint.serial, device->hint.what + 1 };
+}
+
 void device_begin(struct device *device, const struct program *program)
 {
-    const struct lg__policy policy = policy_of(device, program);
+    struct lg__policy policy = policy_of(device, program);
+    policy.hint = hinted(device, program);
     lg__decide_begin(device_context(device), &policy, &device->now, NULL);
+}
+
+void device_course(struct device *device, const struct program *program)
+{
+    const struct lg__hinted hint = hinted(device, program);
+    lg__decide_course(device_context(device), LG_DECISION_BY_RULE, &hint, &device->now);
 }
 
 lg_launch_mode device_launch_neighbour(struct device *device)
@@ -247,7 +271,7 @@ lg_launch_mode device_launch_neighbour(struct device *device)
     for (unsigned rounds = 0; rounds < 8 && (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED); rounds++) {
         mode = LG_LAUNCH_MODE_SAFE;
         if (context->phase == LG_PHASE_HELD)
-            lg__decide_expired(context);
+            lg__decide_expired(context, &device->now);
         else
             lg__decide_try_safe(context);
     }
@@ -263,7 +287,11 @@ bool device_waits(struct device *device, const struct program *program, bool con
 
 bool device_leaves_out(struct device *device, const struct program *program, unsigned task)
 {
-    const struct lg__ledger_context *context = device_context(device);
+    struct lg__ledger_context *context = device_context(device);
+    if (device_hint(device, program) == LG_HINT_LEAVE_OUT && device->hint.what == task) {
+        lg__suspects_leave_out(context, device_tasks[task]);
+        return true;
+    }
     if (context->mode == LG_LAUNCH_MODE_SAFE)
         return program->tasks[task] & LG_TASK_UNSAFE || is_suspect(device, program, task);
     for (uint32_t i = 0; i < context->suspect_count; i++)

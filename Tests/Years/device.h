@@ -32,6 +32,14 @@ struct program {
     bool delivers; /* each run with a bad end is owed a report */
 };
 
+/* The last hint of the vendor. */
+struct hint {
+    lg_hint_kind kind;
+    uint32_t serial;     /* 0: none has come */
+    unsigned what;       /* task, repair or version; may be one that there is not */
+    uint64_t expires_ns; /* of the wall clock */
+};
+
 /* What a start finds on the disk. */
 enum disk { DISK_WELL, DISK_TIGHT, DISK_FULL, DISK_READ_ONLY }; /* tight: a run has to give way */
 #define FILES 160
@@ -42,6 +50,7 @@ struct device {
     struct lg__moment now;
     uint32_t version;
     uint64_t runs;
+    struct hint hint;
     bool has_run;           /* there is a last run, which is to be accounted */
     struct lg__last_run last;
     enum lg__account neighbour; /* as device_start() found it */
@@ -67,9 +76,14 @@ static inline struct lg__ledger_context *device_context(struct device *device)
 /* The program starts: the last run is accounted, and runs give way. Returns the account of the
  * program's launch; *ret_anew: the counters were reset, since this version is new. */
 enum lg__account device_start(struct device *device, const struct program *program, uint32_t version, enum disk disk, bool *ret_anew);
+/* The hint as the launch that begins now finds it. WITHDRAWN: not in force, of another version, or
+ * of a repair that there is not. */
+lg_hint_kind device_hint(const struct device *device, const struct program *program);
 /* The program begins its launch; the neighbour begins and finishes its own. Returns the mode of the
  * neighbour's launch; any other than normal: it was held, or safe. */
 void device_begin(struct device *device, const struct program *program);
+/* on_decide leaves it to the rule. */
+void device_course(struct device *device, const struct program *program);
 lg_launch_mode device_launch_neighbour(struct device *device);
 
 /* An end. `lived_s`: from the mark of each finished launch; UINT32_MAX: unknown. `own`: a crash is
@@ -88,7 +102,7 @@ bool device_has_file(const struct device *device, uint64_t ordinal);
 
 /* The launch waits for an answer; else it goes on by itself. */
 bool device_waits(struct device *device, const struct program *program, bool consented);
-/* This task is left out: by the built-in rung, or in safe mode. */
+/* This task is left out: by the built-in rung, in safe mode, or by a hint. */
 bool device_leaves_out(struct device *device, const struct program *program, unsigned task);
 /* The built-in rung has succeeded: the task with the most ends is left out. */
 void device_leave_out_suspect(struct device *device, const struct program *program);

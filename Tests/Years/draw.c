@@ -168,5 +168,11 @@ struct life life_draw(uint64_t seed)
     }
     for (unsigned i = 0; i < life.bug_count; i++)
         life.starts[roll(&dice, life.start_count * 3 / 4)].onset = (uint8_t)(i + 1);
+    for (unsigned left = percent(&dice, 30) ? 1 + roll(&dice, 6) : 0; left > 0; left--) {
+        struct start *start = &life.starts[roll(&dice, life.start_count)];
+        start->hint = (uint8_t)(1 + roll(&dice, LG_HINT_HOLD_BELOW + 1));
+        start->hint_what = (uint8_t)roll(&dice, 5); /* not all are there */
+        start->hint_days = (uint8_t)(1 + roll(&dice, 30));
+    }
     return life;
 }

@@ -42,6 +42,8 @@ struct start {
     uint8_t meddles, meddles_in; /* enum meddling, in this task */
     uint8_t ends;       /* enum meddling after the launch; NOTHING: a clean end */
     uint32_t uptime_s;  /* since the mark */
+    uint8_t hint;       /* 1 + lg_hint_kind that came with an answer before it; 0: none */
+    uint8_t hint_what, hint_days;
 };
 
 struct life {
@@ -59,6 +61,7 @@ struct life life_draw(uint64_t seed);
 
 enum broken {
     WHOLE, INNOCENT_HELD, NOT_CURED, NOT_REACHED, NEVER_TRIED, SAFE_TOO_EARLY, NOT_NORMAL_AGAIN, WRONG_ACCOUNT, WRONG_TOTAL, WRONG_VERSION, HELD_FOR_EVER, BLOCKED_FOR_EVER,
+    HINT_AGAIN, HINT_NOT_FOLLOWED, HINT_LEFT,
     DESTRUCTIVE_FIRST, DESTRUCTIVE_UNEXPLAINED, DESTRUCTIVE_AGAIN, NEIGHBOUR_HELD, LAST_LOST, FIRST_LOST, BAD_LOST, OWED_LOST, TOO_MANY_FILES, BROKEN
 };
 extern const char *const broken_names[BROKEN];
@@ -71,6 +74,7 @@ extern const char *const broken_names[BROKEN];
     X(A20_quit) X(A20_three_quits) X(A22_unsteady) X(A23_steady) X(A24_early) X(A25_stop) X(A25_third_stop) X(upgrade_anew) X(version_known)          \
     X(B5_report) X(B6_halted) X(B7_safe) X(B8_trial) X(B9_normal) X(B9_probation) X(B10_go_safe) X(B11_held) X(H1_attempt) X(H2_repaired)             \
     X(H2_restart) X(H3_failed) X(H4_refused) X(H5_not_now) X(H6_not_now_again) X(H7_deadline) X(H8_try_safe) X(H8_deadline) X(H10_says_repaired) X(rung_0) X(throttled)     \
+    X(V1_left_out) X(V1_spared) X(V2_repair) X(V2_needed) X(V3_goes_safe) X(V3_stays_safe) X(V3_over) X(V4_held) X(V5_left) X(V5_failed)                       \
     X(F1_safe) X(F1_to_trial) X(F2_trial) X(F3_probation) X(F4_normal)
 #define ROW_ENUM(row) row,
 enum row { ROW_TABLE(ROW_ENUM) ROWS };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/terms.h"
 #include "launchguard/task.h"
 
 #define DAY_NS (86400 * SECOND_NS)
@@ -23,7 +24,8 @@ const char *const broken_names[BROKEN] = {
     [NOT_REACHED] = "a remedy would help, and none is tried", [NEVER_TRIED] = "a repair would cure, and is never tried", [SAFE_TOO_EARLY] = "safe mode, and a repair was not tried",
     [NOT_NORMAL_AGAIN] = "the trouble is over, and the launch is not normal again",
     [WRONG_ACCOUNT] = "an end is not counted as it should be", [WRONG_TOTAL] = "a total is wrong", [WRONG_VERSION] = "the counters are reset for a version that crashed, or not for a new one", [HELD_FOR_EVER] = "a hold does not end",
-    [BLOCKED_FOR_EVER] = "start after start is held", [DESTRUCTIVE_FIRST] = "a destructive repair runs, and a milder one was not tried",
+    [BLOCKED_FOR_EVER] = "start after start is held", [HINT_AGAIN] = "a hint is followed twice, or when it is over",
+    [HINT_NOT_FOLLOWED] = "a hint is not followed", [HINT_LEFT] = "a hint that is in force is left", [DESTRUCTIVE_FIRST] = "a destructive repair runs, and a milder one was not tried",
     [DESTRUCTIVE_UNEXPLAINED] = "a destructive repair runs without consent, for unexplained ends alone", [DESTRUCTIVE_AGAIN] = "a destructive repair runs twice in a day",
     [NEIGHBOUR_HELD] = "a launch pays for what happened in another", [LAST_LOST] = "the file of the last run is gone",
     [FIRST_LOST] = "the file of a streak's first run is gone", [BAD_LOST] = "a bad end's file is gone, and few came after it",
@@ -59,7 +61,7 @@ struct world {
         const char *task;
         uint32_t lived_s;
         lg_launch_mode mode; /* of the launch; after the mark: as it was left */
-        bool left_out, in_report;
+        bool left_out, in_report, by_hint; /* the repair was a hint's alone */
         bool neighbour, neighbour_normal; /* its launch was finished; and normal */
     } last;
 
@@ -87,6 +89,12 @@ struct world {
     unsigned last_rung;
     uint64_t attempted_ns[REPAIRS + 1];  /* true time; 0: never */
     uint64_t attempted_wall_ns[REPAIRS + 1];
+
+    lg_hint_kind hint;       /* in force for this start */
+    uint32_t followed;       /* serial of the last hint that was followed once */
+    bool stays_safe;         /* a hint in force has put it into safe mode */
+    bool hinted;             /* a hint has its say in this start */
+    bool died_held;          /* in a hint's hold, since the last launch that was finished */
 
     /* of this start, and of the starts so far in a row */
     int killer;        /* the bug that ended it; -1: none did */
@@ -265,6 +273,7 @@ static void forget_tried(struct world *w)
 /* A launch that was finished, or that clean ends show to work. */
 static void tally_finish(struct world *w, lg_launch_mode mode, bool left_out)
 {
+    w->died_held = false;
     w->quits = 0;
     w->since_counted = w->since_unexplained = 0;
     if (mode == LG_LAUNCH_MODE_SAFE)
@@ -341,7 +350,7 @@ static enum lg__account tally_repairing(struct world *w)
     see(w, dies ? A5_repair_dies : w->last.end == LG_END_DEBUGGER ? A4_debugger : A6_interrupted);
     if (dies)
         w->stop_task = NULL;
-    return w->last.end == LG_END_DEBUGGER ? LG__ACCOUNT_NOTHING : LG__ACCOUNT_COUNTS;
+    return w->last.end == LG_END_DEBUGGER || (w->last.by_hint && !dies) ? LG__ACCOUNT_NOTHING : LG__ACCOUNT_COUNTS;
 }
 
 static enum lg__account tally_halted(struct world *w)
@@ -448,6 +457,8 @@ static void end_run(struct world *w, enum at at, lg_end way, const char *in_task
     w->last.lived_s = at < AT_FINISHED ? UINT32_MAX : end.lived_s;
     w->last.mode = (lg_launch_mode)w->context->mode;
     w->last.left_out = w->left_out;
+    w->last.by_hint = w->context->flags & LG__CONTEXT_HINT_REPAIR;
+    w->died_held = w->died_held || (at == AT_HELD && w->hinted);
     w->last.in_report = w->killer >= 0 && w->life->bugs[w->killer].where == IN_REPORT;
     w->last.neighbour = w->life->program.neighbour && device_neighbour(&w->device)->phase == LG_PHASE_FINISHED;
     w->last.neighbour_normal = w->last.neighbour && device_neighbour(&w->device)->mode == LG_LAUNCH_MODE_NORMAL;
@@ -478,10 +489,16 @@ static lg_end end_of_meddling(uint8_t meddling)
 static void check_destructive(struct world *w, unsigned rung)
 {
     const struct program *program = &w->life->program;
+    if (!w->open && !(w->context->flags & LG__CONTEXT_HINT_REPAIR))
+        breaks(w, INNOCENT_HELD);
     if (rung == 0 || !program->repairs[rung - 1].destructive)
         return;
     if (w->last_rung == rung && w->spent[rung])
         return; /* the series goes on */
+    if (w->attempted_ns[rung] && is_throttled(w, rung) && w->true_ns - w->attempted_ns[rung] < DAY_NS)
+        breaks(w, DESTRUCTIVE_AGAIN);
+    if (w->hinted)
+        return; /* the vendor knows better */
     for (unsigned milder = 1; milder < rung; milder++)
         if (!w->tried[milder] && (!program->repairs[milder - 1].destructive || (!is_throttled(w, milder) && is_asked_for(w, milder))))
             breaks(w, DESTRUCTIVE_FIRST);
@@ -489,8 +506,6 @@ static void check_destructive(struct world *w, unsigned rung)
         breaks(w, DESTRUCTIVE_FIRST);
     if (!is_asked_for(w, rung) && !w->explained)
         breaks(w, DESTRUCTIVE_UNEXPLAINED);
-    if (w->attempted_ns[rung] && is_throttled(w, rung) && w->true_ns - w->attempted_ns[rung] < DAY_NS)
-        breaks(w, DESTRUCTIVE_AGAIN);
 }
 
 static void cure(struct world *w, unsigned rung)
@@ -505,7 +520,13 @@ static bool attempt(struct world *w)
 {
     const unsigned rung = w->context->rung;
     const struct start *start = w->start;
+    if (w->context->flags & LG__CONTEXT_HINT_HOLD) { /* the user wants it to run */
+        see(w, V5_left);
+        lg__decide_attempt(w->context, &w->device.now);
+        return true;
+    }
     check_destructive(w, rung);
+    w->row_repairs = w->row_repairs || !(w->context->flags & LG__CONTEXT_HINT_REPAIR);
     lg__decide_attempt(w->context, &w->device.now);
     see(w, H1_attempt);
     if (w->context->phase != LG_PHASE_REPAIRING) {
@@ -513,7 +534,7 @@ static bool attempt(struct world *w)
         return true;
     }
     w->repairs++;
-    w->repaired = w->row_repairs = true;
+    w->repaired = true;
     w->tried[rung] = w->spent[rung] = true;
     w->last_rung = rung;
     w->attempted_ns[rung] = w->true_ns;
@@ -531,7 +552,7 @@ static bool attempt(struct world *w)
             return false;
         }
         if (start->repair_fails) {
-            see(w, H3_failed);
+            see(w, w->context->flags & LG__CONTEXT_HINT_REPAIR ? V5_failed : H3_failed);
             word(w, "fail");
             lg__decide_attempted(w->context, false, &w->device.now);
             return true;
@@ -543,6 +564,7 @@ static bool attempt(struct world *w)
         device_leave_out_suspect(&w->device, &w->life->program);
         w->left_out = true;
     }
+    w->open = true; /* it is on probation now, whoever asked for the repair */
     lg__decide_attempted(w->context, true, &w->device.now);
     w->since_counted = w->since_soon = w->since_unexplained = w->put_off = 0;
     see(w, H2_repaired);
@@ -574,7 +596,7 @@ static bool answer(struct world *w, bool *consented)
         see(w, w->context->skips < LG__SKIPS_MAX ? H5_not_now : H6_not_now_again);
         word(w, "skip");
         w->put_off++;
-        lg__decide_skip(w->context);
+        lg__decide_skip(w->context, &w->device.now);
         return true;
     case SAYS_REPAIRED:
         see(w, H10_says_repaired);
@@ -585,9 +607,13 @@ static bool answer(struct world *w, bool *consented)
             w->since_counted = w->since_soon = w->since_unexplained = 0;
         return true;
     case IS_AWAY:
+        if (w->context->flags & LG__CONTEXT_HINT_HOLD && w->device.hint.expires_ns > w->device.now.wall_ns) {
+            end_run(w, at, LG_END_CLEAN, NULL, UINT32_MAX); /* it stays held */
+            return false;
+        }
         see(w, halted ? H8_deadline : H7_deadline);
         word(w, "timeout");
-        lg__decide_expired(w->context);
+        lg__decide_expired(w->context, &w->device.now);
         return true;
     case KILLS: end_run(w, at, LG_END_KILLED, NULL, UINT32_MAX); return false;
     case CLOSES: end_run(w, at, LG_END_CLEAN, NULL, UINT32_MAX); return false;
@@ -659,8 +685,13 @@ static bool die(struct world *w, enum at at, const char *task, uint32_t lived_s)
 static bool run_tasks(struct world *w)
 {
     for (unsigned i = 0; i < TASKS; i++) {
-        if (device_leaves_out(&w->device, &w->life->program, i))
+        if (device_leaves_out(&w->device, &w->life->program, i)) {
+            const bool by_hint = w->hint == LG_HINT_LEAVE_OUT && w->device.hint.what == i;
+            if (by_hint)
+                see(w, V1_left_out);
+            w->left_out = w->left_out || (by_hint && lg__terms_left_out(w->context));
             continue;
+        }
         if (w->start->meddles != NOTHING && (w->start->meddles_in == i || i + 1 == TASKS)) {
             end_run(w, AT_LAUNCH, end_of_meddling(w->start->meddles), device_tasks[i], UINT32_MAX);
             return false;
@@ -706,7 +737,7 @@ static void look_at_begin(struct world *w)
 {
     const struct lg__ledger_context *c = w->context;
     const bool held = c->phase == LG_PHASE_HELD, safe = c->mode == LG_LAUNCH_MODE_SAFE;
-    if (!w->open && (held || safe || c->phase == LG_PHASE_HALTED))
+    if (!w->open && !w->hinted && (held || safe || c->phase == LG_PHASE_HALTED))
         breaks(w, INNOCENT_HELD);
     see(w, held ? B11_held : c->phase == LG_PHASE_HALTED ? B6_halted : safe ? B7_safe : c->mode == LG_LAUNCH_MODE_TRIAL ? B8_trial :
                c->mode == LG_LAUNCH_MODE_PROBATION ? B9_probation : B9_normal);
@@ -739,13 +770,77 @@ static void launch_neighbour(struct world *w)
     w->neighbour_early = 0;
 }
 
+/* What a hint has done to the begin of a launch. */
+static void look_at_hint(struct world *w, lg_launch_mode mode, uint32_t held_deaths, const char *last_task)
+{
+    struct lg__ledger_context *c = w->context;
+    const struct hint *hint = &w->device.hint;
+    const bool held = c->phase == LG_PHASE_HELD, is_new = hint->serial > w->followed, asked = c->flags & LG__CONTEXT_HINT_REPAIR;
+    const bool repairs = c->events & LG_EVENT_HINT_REPAIR, tired = held_deaths >= LG__HELD_DEATHS_MAX;
+    w->hinted = false;
+    if ((repairs && (w->hint != LG_HINT_REPAIR || !is_new)) || (c->flags & LG__CONTEXT_HINT_HOLD && w->hint != LG_HINT_HOLD_BELOW))
+        breaks(w, HINT_AGAIN);
+    switch (w->hint) {
+    case LG_HINT_LEAVE_OUT:
+        if (c->unsteady || hint->what >= TASKS || strcmp(last_task, device_tasks[hint->what]) != 0)
+            break;
+        see(w, V1_spared);
+        if (held || c->phase == LG_PHASE_HALTED)
+            breaks(w, HINT_NOT_FOLLOWED);
+        break;
+    case LG_HINT_REPAIR:
+        if (!repairs)
+            break;
+        see(w, asked ? V2_repair : V2_needed);
+        if (!held || c->rung != hint->what + 1)
+            breaks(w, HINT_NOT_FOLLOWED);
+        w->hinted = true;
+        w->followed = hint->serial;
+        break;
+    case LG_HINT_SAFE_MODE:
+        if (is_new && (c->mode != LG_LAUNCH_MODE_SAFE && !(c->events & LG_EVENT_SAFE) && !held))
+            breaks(w, HINT_NOT_FOLLOWED);
+        if (!is_new && mode == LG_LAUNCH_MODE_SAFE && c->mode == LG_LAUNCH_MODE_TRIAL)
+            breaks(w, HINT_LEFT);
+        see(w, is_new ? V3_goes_safe : V3_stays_safe);
+        w->open = w->open || is_new;
+        w->followed = hint->serial;
+        w->stays_safe = true;
+        return;
+    case LG_HINT_HOLD_BELOW:
+        if (held != !tired && !held)
+            breaks(w, HINT_NOT_FOLLOWED);
+        w->hinted = c->flags & LG__CONTEXT_HINT_HOLD;
+        if (w->hinted)
+            see(w, V4_held);
+        break;
+    default: break;
+    }
+    if (w->stays_safe && mode == LG_LAUNCH_MODE_SAFE && c->mode == LG_LAUNCH_MODE_TRIAL)
+        see(w, V3_over);
+    w->stays_safe = false;
+}
+
+static void take_hint(struct world *w)
+{
+    if (!w->start->hint)
+        return;
+    w->device.hint = (struct hint){ (lg_hint_kind)(w->start->hint - 1), w->device.hint.serial + 1, w->start->hint_what,
+                                    w->device.now.wall_ns + w->start->hint_days * DAY_NS };
+    write_trace(w->trace, " #a-hint:%u:%u:%u-days", w->start->hint - 1u, w->start->hint_what, w->start->hint_days);
+}
+
 static enum outcome start_once(struct world *w)
 {
     if ((w->killer = acting(w, BEFORE_BEGIN, 0)) >= 0) {
         end_run(w, AT_BEFORE, LG_END_CRASH, NULL, UINT32_MAX);
         return DIED;
     }
-    const bool was_safe = w->context->mode == LG_LAUNCH_MODE_SAFE;
+    const lg_launch_mode mode = (lg_launch_mode)w->context->mode;
+    const bool was_safe = mode == LG_LAUNCH_MODE_SAFE;
+    const uint32_t held_deaths = w->context->held_deaths;
+    char last_task[LG__NAME_BYTES];
+    memcpy(last_task, w->context->last_task, sizeof last_task);
     if (w->life->program.neighbour_first)
         launch_neighbour(w);
     device_begin(&w->device, &w->life->program);
@@ -758,10 +853,11 @@ static enum outcome start_once(struct world *w)
             end_in_callback(w, AT_LAUNCH, w->life->bugs[w->killer].end, "crash-in-decide");
             return DIED;
         }
-        lg__decide_course(w->context, LG_DECISION_BY_RULE, &w->device.now);
+        device_course(&w->device, &w->life->program);
     }
+    look_at_hint(w, mode, held_deaths, last_task);
     look_at_begin(w);
-    if (!was_safe && w->context->mode == LG_LAUNCH_MODE_SAFE) {
+    if (!was_safe && w->context->mode == LG_LAUNCH_MODE_SAFE && w->hint != LG_HINT_SAFE_MODE) {
         see(w, B10_go_safe);
         check_safe(w);
     }
@@ -795,6 +891,12 @@ static bool is_quiet(const struct start *start)
     return start->disk != DISK_FULL && start->answer == CONSENTS && start->repair_ends == NOTHING && !start->repair_fails && start->meddles == NOTHING && start->jump_h == 0;
 }
 
+/* The vendor wants no normal launch. */
+static bool is_against(const struct world *w)
+{
+    return w->hint == LG_HINT_SAFE_MODE || w->hint == LG_HINT_HOLD_BELOW;
+}
+
 static unsigned reach_of(const struct world *w)
 {
     const struct program *program = &w->life->program;
@@ -807,7 +909,7 @@ static unsigned reach_of(const struct world *w)
 
 static void look_at_row(struct world *w, enum outcome outcome)
 {
-    const bool quiet = is_quiet(w->start);
+    const bool quiet = is_quiet(w->start) && !is_against(w);
     const int killer = w->killer;
     const bool restart = outcome == NEITHER && w->last.at == AT_RESTART;
     const bool of_callback = killer >= 0 && w->life->bugs[killer].where >= IN_DECIDE && w->life->bugs[killer].where <= IN_GIVE_UP;
@@ -835,7 +937,7 @@ static void look_at_row(struct world *w, enum outcome outcome)
         return; /* what is not counted is no evidence */
     if (w->row_repaired >= CURED_WITHIN)
         breaks(w, NOT_CURED);
-    if (!w->row_repairs && w->row > reach_of(w))
+    if (!w->row_repairs && w->row > reach_of(w) && !w->died_held)
         breaks(w, NOT_REACHED);
     if (w->figures && !w->row_repairs)
         w->figures->most_reach = most(w->figures->most_reach, w->row);
@@ -853,7 +955,7 @@ static void look_at_waiting(struct world *w, enum outcome outcome)
         others = others || (w->killer == (int)i && !loops);
     }
     const bool whole = outcome == LIVED && !w->safe && !w->left_out;
-    w->waiting = mendable && is_quiet(w->start) && !whole && !others ? w->waiting + 1 : 0;
+    w->waiting = mendable && is_quiet(w->start) && w->hint == LG_HINT_WITHDRAWN && !whole && !others ? w->waiting + 1 : 0;
     if (w->figures)
         w->figures->most_waiting = most(w->figures->most_waiting, w->waiting);
     if (w->waiting > TRIED_WITHIN)
@@ -862,8 +964,8 @@ static void look_at_waiting(struct world *w, enum outcome outcome)
 
 static void look_at_good(struct world *w, enum outcome outcome)
 {
-    w->good = outcome == LIVED && is_quiet(w->start) ? w->good + 1 : 0;
-    const bool normal = w->context->mode == LG_LAUNCH_MODE_NORMAL && !w->was_held;
+    w->good = outcome == LIVED && is_quiet(w->start) && !is_against(w) ? w->good + 1 : 0;
+    const bool normal = w->context->mode == LG_LAUNCH_MODE_NORMAL && (!w->was_held || w->hinted);
     if (w->good && !normal && w->figures)
         w->figures->most_normal = most(w->figures->most_normal, w->good);
     if (w->good > NORMAL_WITHIN && !normal)
@@ -873,7 +975,9 @@ static void look_at_good(struct world *w, enum outcome outcome)
 static void look_at_holds(struct world *w)
 {
     const bool in_callback = w->killer >= 0 && w->life->bugs[w->killer].where >= IN_DECIDE && w->life->bugs[w->killer].where <= IN_GIVE_UP;
-    if (w->last.at == AT_HELD || w->last.at == AT_REPAIRING || in_callback)
+    if (w->hint == LG_HINT_HOLD_BELOW && w->last.at == AT_HELD && !counts(w->last.end) && !is_unexplained(w->last.end))
+        w->blocked = 0; /* as the vendor wants it */
+    else if (w->last.at == AT_HELD || w->last.at == AT_REPAIRING || in_callback)
         w->blocked++;
     else if (w->let_through)
         w->blocked = 0;
@@ -1004,6 +1108,9 @@ enum broken live(const struct life *life, struct figures *figures, struct trace 
         if (!w->start->offline)
             report(w);
         begin_bug(w);
+        take_hint(w);
+        w->hint = device_hint(&w->device, &life->program);
+        w->hinted = false;
         w->killer = -1;
         w->repaired = w->let_through = w->was_held = w->safe = false;
         const enum outcome outcome = start_once(w);

@@ -53,6 +53,7 @@ static bool plainer_starts(struct life *life, enum broken broken)
     for (unsigned i = 0; i < life->start_count; i++) {
         struct start *start = &life->starts[i];
         TRY(start->onset, 0);
+        TRY(start->hint, 0);
         TRY(start->meddles, NOTHING);
         TRY(start->repair_ends, NOTHING);
         TRY(start->repair_fails, false);

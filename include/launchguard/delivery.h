@@ -128,6 +128,13 @@ typedef struct lg_delivery_options {
      *  The agent reads the file before each request. Absolute path; NULL = none. */
     const char *credential_file;
 
+    /** The Ed25519 public key of the vendor: its 32 bytes as 64 hexadecimal digits, or in base64. A
+     *  positive answer may then carry a hint that is signed with it: leave out a task, run a
+     *  repair, safe mode, hold below a version (docs/DELIVERY.md). NULL: hints are ignored, and the
+     *  one that is stored is withdrawn. Without effect where the agent was built without OpenSSL;
+     *  spool/agent.log says so, and `launchguard doctor`. */
+    const char *hint_key;
+
     /** Certificates (PEM) that the server's certificate is checked against. Absolute path; NULL =
      *  those of the system. */
     const char *ca_file;

@@ -113,6 +113,7 @@ typedef struct lg_launch_info {
     uint32_t unsteady;         /**< counted ends within steady_ms after the launch, in a row */
     /** times in a row that the program was terminated in `last_task`; the third and later count */
     uint32_t stops;
+    uint32_t events;           /**< LG_EVENT_* of the last launch; in on_decide, by the rule */
 } lg_launch_info;
 
 #ifdef __cplusplus

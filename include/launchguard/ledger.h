@@ -9,6 +9,24 @@
 #include <launchguard/launch.h>
 #include <launchguard/reader.h>
 
+/** What a hint of the vendor asks for. */
+typedef enum lg_hint_kind {
+    LG_HINT_WITHDRAWN = 0,  /**< nothing any more */
+    LG_HINT_LEAVE_OUT = 1,  /**< leave out the task `name` */
+    LG_HINT_REPAIR = 2,     /**< run the repair `name` once */
+    LG_HINT_SAFE_MODE = 3,  /**< go into safe mode once, and stay there */
+    LG_HINT_HOLD_BELOW = 4  /**< hold the launch while the version is below `name` */
+} lg_hint_kind;
+
+/** Ledger: the last hint of the vendor that came with the answer to a report. */
+typedef struct lg_hint {
+    uint32_t serial;       /**< grows with each hint */
+    lg_hint_kind kind;
+    uint64_t expires_ns;   /**< CLOCK_REALTIME; it has no effect from then on */
+    char context[64];      /**< the launch that it is for */
+    char name[64];         /**< "" for LG_HINT_WITHDRAWN and LG_HINT_SAFE_MODE */
+} lg_hint;
+
 /** Ledger: the head. */
 typedef struct lg_ledger_info {
     char app_id[64];
@@ -24,6 +42,7 @@ typedef struct lg_ledger_info {
      *  last fault, or with a new program version, it tries at once */
     uint32_t starts_left;
     uint64_t start_fault_wall_ns; /**< of the last such fault; 0: none */
+    lg_hint hint;             /**< in force or not; its serial is 0: none has come */
 } lg_ledger_info;
 
 /** Ledger: one rung of a context's ladder. */
@@ -69,6 +88,11 @@ typedef struct lg_ledger_suspect {
 #define LG_EVENT_OMITTED 32768u /**< the program left out a task: lg_launch_leave_out() */
 /** on_decide or an early lg_launch_protect() decided, and not the rule */
 #define LG_EVENT_DECIDED 65536u
+#define LG_EVENT_HINT_LEAVE_OUT 131072u  /**< a hint of the vendor left out a task */
+#define LG_EVENT_HINT_REPAIR 262144u     /**< a hint of the vendor asked for the repair */
+#define LG_EVENT_HINT_SAFE_MODE 524288u  /**< a hint of the vendor asked for safe mode */
+/** a hint of the vendor held the launch until another version */
+#define LG_EVENT_HINT_HOLD_BELOW 1048576u
 
 /** Ledger: one ended run. */
 typedef struct lg_timeline_entry {

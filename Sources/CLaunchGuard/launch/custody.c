@@ -91,16 +91,18 @@ static struct lg__task *pick_task(const struct lg__life *life, bool *ret_any)
     return released;
 }
 
-/* The turn of a task that the program leaves out. */
+/* The turn of a task that the program leaves out, or a hint. */
 static void note_omitted(struct lg__life *life, const char *key)
 {
     lg_launch *launch = life->launch;
+    const bool hinted = strcmp(launch->hinted, key) == 0;
     LG__WITH_CONTEXT(life, context) {
-        context->events |= LG_EVENT_OMITTED;
+        context->events |= hinted ? LG_EVENT_HINT_LEAVE_OUT : LG_EVENT_OMITTED;
         /* a launch without the task says nothing about it */
         lg__suspects_leave_out(context, key);
     }
-    lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: task \"%s\" is left out by the program's configuration", launch->name, key);
+    lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: task \"%s\" is left out by %s", launch->name, key,
+                 hinted ? "a hint of the vendor" : "the program's configuration");
 }
 
 static bool essential_failed(const lg_launch *launch)

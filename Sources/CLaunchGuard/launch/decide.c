@@ -6,6 +6,8 @@
 #include "launch/terms.h"
 #include "launchguard/repair.h"
 
+#define HINT_HOLDS (LG__CONTEXT_HINT_REPAIR | LG__CONTEXT_HINT_HOLD)
+
 /* ---- shared by several rows ---- */
 
 static void forget_streak(struct lg__ledger_context *context)
@@ -34,7 +36,7 @@ static void begin_probation(struct lg__ledger_context *context, const struct lg_
     lg__ladder_forget(context);
     context->held_deaths = 0;
     context->quiet = 0;
-    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE | HINT_HOLDS, false);
     memcpy(context->repair_boot_id, now->boot_id, sizeof context->repair_boot_id);
     context->repair_boottime_ns = now->boottime_ns;
     context->mode = LG_LAUNCH_MODE_PROBATION;
@@ -65,7 +67,7 @@ static void go_safe(struct lg__ledger_context *context)
     forget_hold(context);
     lg__ladder_foot(context);
     lg__ladder_offer_again(context);
-    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE | HINT_HOLDS, false);
 }
 
 static void hold(struct lg__ledger_context *context)
@@ -99,6 +101,7 @@ void lg__decide_reset(struct lg__ledger_context *context)
     fresh.crashes = context->crashes;
     fresh.repairs = context->repairs;
     fresh.reported_ordinal = context->reported_ordinal;
+    fresh.hint_serial = context->hint_serial;
     fresh.count = context->count; /* the next end may come before the next begin */
     *context = fresh;
 }
@@ -120,6 +123,7 @@ static void take_over(struct lg__ledger_context *context, const struct lg__polic
     context->steady_ms = policy->steady_ms;
     context->window_ms = policy->window_ms;
     context->finish = policy->finish;
+    lg__terms_set_flag(context, HINT_HOLDS, false);
     lg__terms_set_flag(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
     lg__terms_set_flag(context, LG__CONTEXT_SHADOW, policy->shadow);
     lg__terms_set_flag(context, LG__CONTEXT_BY_HAND, policy->by_hand);
@@ -140,6 +144,14 @@ static void go_on(struct lg__ledger_context *context)
         context->events |= LG_EVENT_TRIAL;
 }
 
+/* The way from safe mode. */
+static void begin_trial(struct lg__ledger_context *context)
+{
+    context->mode = LG_LAUNCH_MODE_TRIAL;
+    context->streak = context->repair_after ? context->repair_after - 1 : 0;
+    context->good_runs = 0;
+}
+
 /* B10 and B11. `empty`: held even where no rung is left. */
 static void need_repair(struct lg__ledger_context *context, const struct lg__moment *now, bool empty)
 {
@@ -152,13 +164,78 @@ static void need_repair(struct lg__ledger_context *context, const struct lg__mom
     choose_rung(context, now, empty);
 }
 
-/* B6 to B11 */
-static void follow_rule(struct lg__ledger_context *context, const struct lg__moment *now)
+/* B9 */
+static bool is_needed(const struct lg__ledger_context *context)
 {
+    return context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || lg__terms_unknown_is_enough(context);
+}
+
+/* B10 */
+static void note_unexplained(struct lg__ledger_context *context)
+{
+    if (lg__terms_unknown_is_enough(context) && context->streak < context->repair_after)
+        lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
+}
+
+/* V3 */
+static void stay_safe(struct lg__ledger_context *context)
+{
+    lg__terms_set_flag(context, LG__CONTEXT_HINT_SAFE, true);
+    context->events |= LG_EVENT_HINT_SAFE_MODE;
+}
+
+/* V2 */
+static bool repair_by_hint(struct lg__ledger_context *context, const struct lg__hinted *hint, const struct lg__moment *now)
+{
+    const bool safe = context->mode == LG_LAUNCH_MODE_SAFE, needed = safe || is_needed(context);
+    if (!safe && context->mode != LG_LAUNCH_MODE_NORMAL)
+        return false; /* the launch under way is to show whether the last repair helped */
+    note_unexplained(context);
+    if (!lg__ladder_offer(context, hint->rung, now))
+        return false;
+    context->mode = LG_LAUNCH_MODE_NORMAL;
+    lg__terms_set_flag(context, needed ? LG__CONTEXT_DUE : LG__CONTEXT_HINT_REPAIR, true);
+    context->events |= LG_EVENT_HINT_REPAIR;
+    context->hint_serial = hint->serial;
+    hold(context);
+    return true;
+}
+
+/* V2, V3 and V4. true: the launch is held. */
+static bool follow_hint(struct lg__ledger_context *context, const struct lg__hinted *hint, const struct lg__moment *now)
+{
+    const bool is_new = hint->serial > context->hint_serial, safe = context->mode == LG_LAUNCH_MODE_SAFE;
+    if (hint->kind == LG_HINT_SAFE_MODE && is_new) {
+        if (!safe) {
+            if (context->streak == 0) /* no end that counts is the reason */
+                lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
+            go_safe(context);
+        }
+        stay_safe(context);
+        context->hint_serial = hint->serial;
+    }
+    if (context->held_deaths >= LG__HELD_DEATHS_MAX)
+        return false;
+    if (hint->kind == LG_HINT_HOLD_BELOW) {
+        lg__terms_set_flag(context, LG__CONTEXT_HINT_HOLD, true);
+        context->events |= LG_EVENT_HINT_HOLD_BELOW;
+        hold(context);
+        return true;
+    }
+    return hint->kind == LG_HINT_REPAIR && is_new && repair_by_hint(context, hint, now);
+}
+
+/* V2 to V4, then B6 to B11 */
+static void follow_rule(struct lg__ledger_context *context, const struct lg__hinted *hint, const struct lg__moment *now)
+{
+    if (follow_hint(context, hint, now))
+        return;
+    /* V1; ends after a launch were in no task */
+    const bool spared = hint->kind == LG_HINT_LEAVE_OUT && !context->unsteady;
     bool safe = context->mode == LG_LAUNCH_MODE_SAFE, trial = context->mode == LG_LAUNCH_MODE_TRIAL;
-    bool needed = context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || lg__terms_unknown_is_enough(context);
+    bool needed = !spared && is_needed(context);
     uint32_t limit = context->safe_crash_limit ? context->safe_crash_limit : LG__SAFE_CRASHES_ENOUGH;
-    bool enough = safe && context->safe_crashes >= limit, offers = enough && lg__ladder_choose(context, now);
+    bool enough = safe && !spared && context->safe_crashes >= limit, offers = enough && lg__ladder_choose(context, now);
     if (!offers)
         go_on(context);
     if (enough && !offers)
@@ -167,10 +244,22 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__mom
         context->phase = LG_PHASE_HALTED;
         context->events |= LG_EVENT_HALTED;
     } else if (offers || (!safe && !trial && needed)) {
-        if (lg__terms_unknown_is_enough(context) && context->streak < context->repair_after)
-            lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);
+        note_unexplained(context);
         need_repair(context, now, false);
     }
+}
+
+/* V5: a hold that nothing but a hint needs is over. */
+static bool leave_hint(struct lg__ledger_context *context, const struct lg__moment *now)
+{
+    static const struct lg__hinted none;
+    if (!lg__terms_held_by_hint(context))
+        return false;
+    if (context->flags & LG__CONTEXT_HINT_REPAIR)
+        lg__ladder_foot(context);
+    lg__terms_set_flag(context, HINT_HOLDS, false);
+    follow_rule(context, &none, now);
+    return true;
 }
 
 /* B5 */
@@ -188,7 +277,13 @@ static void owe_report(struct lg__ledger_context *context)
 void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
                       struct lg__ledger_context *ret_rule)
 {
+    const bool stays = policy->hint.kind == LG_HINT_SAFE_MODE, stayed = context->flags & LG__CONTEXT_HINT_SAFE;
     take_over(context, policy);
+    lg__terms_set_flag(context, LG__CONTEXT_HINT_SAFE, false);
+    if (context->mode == LG_LAUNCH_MODE_SAFE && stays)
+        stay_safe(context);
+    else if (context->mode == LG_LAUNCH_MODE_SAFE && stayed) /* V3 */
+        begin_trial(context);
     if (context->retry_runs == 0)
         context->retry_runs = context->safe_retry_runs;
     /* a number that is not to be trusted would keep it in safe mode */
@@ -200,16 +295,16 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     owe_report(context);
     if (ret_rule) {
         *ret_rule = *context;
-        follow_rule(ret_rule, now);
+        follow_rule(ret_rule, &policy->hint, now);
     }
     context->phase = LG_PHASE_LAUNCHING;
     if (policy->asks && context->decide_strikes < LG__DECIDE_STRIKES_MAX)
         lg__terms_set_flag(context, LG__CONTEXT_ASKING, true);
     else
-        lg__decide_course(context, policy->decision, now);
+        lg__decide_course(context, policy->decision, &policy->hint, now);
 }
 
-void lg__decide_course(struct lg__ledger_context *context, lg_decision decision, const struct lg__moment *now)
+void lg__decide_course(struct lg__ledger_context *context, lg_decision decision, const struct lg__hinted *hint, const struct lg__moment *now)
 {
     bool safe = context->mode == LG_LAUNCH_MODE_SAFE;
     lg__terms_set_flag(context, LG__CONTEXT_ASKING, false);
@@ -220,7 +315,7 @@ void lg__decide_course(struct lg__ledger_context *context, lg_decision decision,
     } else if (decision == LG_DECISION_GO_ON) {
         go_on(context);
     } else if (safe || decision == LG_DECISION_BY_RULE) {
-        follow_rule(context, now);
+        follow_rule(context, hint, now);
     } else {
         /* else a repair that always succeeds would be tried for ever */
         if (context->mode == LG_LAUNCH_MODE_PROBATION)
@@ -264,6 +359,10 @@ void lg__decide_gave_up(struct lg__ledger_context *context)
 
 void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now)
 {
+    if (context->flags & LG__CONTEXT_HINT_HOLD) {
+        leave_hint(context, now);
+        return;
+    }
     if (context->rung >= context->rung_count) {
         go_safe(context);
         return;
@@ -278,7 +377,8 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
 {
     if (!repaired) {
         context->events |= LG_EVENT_REPAIR_FAILED;
-        choose_rung(context, now, false);
+        if (!leave_hint(context, now))
+            choose_rung(context, now, false);
         return;
     }
     begin_probation(context, now);
@@ -299,13 +399,17 @@ void lg__decide_overrun(struct lg__ledger_context *context)
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_REFUSED;
+    if (leave_hint(context, now))
+        return;
     lg__ladder_leave(context, LG__RUNG_REFUSED);
     choose_rung(context, now, false);
 }
 
-void lg__decide_skip(struct lg__ledger_context *context)
+void lg__decide_skip(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_SKIPPED;
+    if (leave_hint(context, now))
+        return;
     if (context->skips >= LG__SKIPS_MAX) {
         go_safe(context);
         return;
@@ -321,6 +425,8 @@ void lg__decide_skip(struct lg__ledger_context *context)
 
 void lg__decide_repaired(struct lg__ledger_context *context, const struct lg__moment *now)
 {
+    if (leave_hint(context, now))
+        return;
     if (context->skips >= LG__SKIPS_MAX) {
         go_safe(context);
         return;
@@ -330,12 +436,12 @@ void lg__decide_repaired(struct lg__ledger_context *context, const struct lg__mo
     context->rung = context->rung_count;
 }
 
-void lg__decide_expired(struct lg__ledger_context *context)
+void lg__decide_expired(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_EXPIRED;
     if (context->phase == LG_PHASE_HALTED)
         lg__decide_try_safe(context);
-    else
+    else if (!leave_hint(context, now))
         go_safe(context);
 }
 
@@ -375,12 +481,12 @@ static void finish_safe(struct lg__ledger_context *context)
     forget_streak(context);
     if (!context->unsteady) /* else that is seen when it lives on */
         context->safe_crashes = 0;
+    if (context->flags & LG__CONTEXT_HINT_SAFE)
+        return;
     context->good_runs = lg__terms_one_more(context->good_runs);
     if (context->good_runs < context->retry_runs)
         return;
-    context->mode = LG_LAUNCH_MODE_TRIAL;
-    context->streak = context->repair_after ? context->repair_after - 1 : 0;
-    context->good_runs = 0;
+    begin_trial(context);
 }
 
 void lg__decide_finished(struct lg__ledger_context *context)
@@ -420,7 +526,7 @@ void lg__decide_terminating(struct lg__ledger_context *context)
     if (context->phase == LG_PHASE_NONE || context->phase == LG_PHASE_FINISHED || context->phase == LG_PHASE_REPAIRING || context->phase == LG_PHASE_TERMINATING)
         return;
     /* a user who ends the program at each dialogue says "not now" */
-    if (context->phase == LG_PHASE_HELD)
+    if (context->phase == LG_PHASE_HELD && !lg__terms_held_by_hint(context))
         context->skips = lg__terms_one_more(context->skips);
     lg__terms_set_flag(context, LG__CONTEXT_LEAVING, context->phase == LG_PHASE_LAUNCHING);
     context->phase = LG_PHASE_TERMINATING;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "launchguard/reader.h"
+#include "launchguard/ledger.h"
 #include "store/format.h"
 
 #define LG__INTERRUPTIONS_MAX 3u
@@ -32,6 +32,13 @@ struct lg__moment {
     uint64_t wall_ns;     /* CLOCK_REALTIME; for the throttle only */
 };
 
+/* The hint of the vendor that is in force for a launch, in its terms. */
+struct lg__hinted {
+    lg_hint_kind kind; /* WITHDRAWN: none is; LEAVE_OUT: it leaves out the task of the last end */
+    uint32_t serial;
+    uint32_t rung;     /* of REPAIR */
+};
+
 /* The policy of the program; all fields as in lg_launch_options, with defaults applied. */
 struct lg__policy {
     uint32_t report_after, repair_after, unknown_after;
@@ -45,6 +52,7 @@ struct lg__policy {
     lg_decision decision; /* where on_decide is not asked */
     bool skippable; /* a suspect task may be left out */
     bool by_hand;   /* no repair runs before the program asks for it */
+    struct lg__hinted hint;
     uint32_t rung_count; /* with the built-in one, which is rung 0 */
     struct lg__ledger_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
 };
@@ -59,7 +67,7 @@ void lg__decide_reset(struct lg__ledger_context *context);
 void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
                       struct lg__ledger_context *ret_rule);
 /* D1 to D4 */
-void lg__decide_course(struct lg__ledger_context *context, lg_decision decision, const struct lg__moment *now);
+void lg__decide_course(struct lg__ledger_context *context, lg_decision decision, const struct lg__hinted *hint, const struct lg__moment *now);
 
 /* R1: on_report is about to be called, which may be after its time. */
 void lg__decide_told(struct lg__ledger_context *context);
@@ -77,9 +85,9 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
 /* H3a: the attempt has not ended in its grace, and may run on. */
 void lg__decide_overrun(struct lg__ledger_context *context);
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now);
-void lg__decide_skip(struct lg__ledger_context *context);
+void lg__decide_skip(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_repaired(struct lg__ledger_context *context, const struct lg__moment *now);
-void lg__decide_expired(struct lg__ledger_context *context);
+void lg__decide_expired(struct lg__ledger_context *context, const struct lg__moment *now);
 void lg__decide_try_safe(struct lg__ledger_context *context);
 /* `empty`: held even where no rung is left. */
 void lg__decide_protect(struct lg__ledger_context *context, const struct lg__moment *now, bool empty);

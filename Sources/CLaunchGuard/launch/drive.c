@@ -6,6 +6,7 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "read/context.h"
+#include "store/hint.h"
 #include "store/kept.h"
 
 /* What lg_launch_protect() asks for. A program that has no repair, and whose protect actions show
@@ -18,11 +19,20 @@ static lg_decision protection(const lg_launch *launch)
     return shows && launch->rung_count == 0 && launch->options.hold != LG_HOLD_NONE ? LG_DECISION_HOLD : LG_DECISION_PROTECT;
 }
 
-static void fill_policy(lg_launch *launch, const struct lg__ledger_context *context, struct lg__policy *ret_policy)
+/* The task that a hint leaves out, registered or not. */
+static void take_hinted_task(lg_launch *launch, const struct lg__hint *hint, const struct lg__moment *now)
 {
+    if (hint->said.kind == LG_HINT_LEAVE_OUT && !launch->options.shadow && lg__hint_is_in_force(hint, launch->name, now->wall_ns))
+        memcpy(launch->hinted, hint->said.name, sizeof launch->hinted);
+}
+
+static void fill_policy(lg_launch *launch, const struct lg__ledger_context *context, const struct lg__moment *now, struct lg__policy *ret_policy)
+{
+    const struct lg__hint hint = lg__launch_hint(launch);
     const lg_launch_options *options = &launch->options;
     char key[LG__NAME_BYTES];
     lg__setup_policy(options, ret_policy);
+    take_hinted_task(launch, &hint, now); /* which the built-in rung passes over */
     ret_policy->skippable = options->leave_out_suspects && lg__tasks_suspect(launch, context, key);
     ret_policy->asks = options->on_decide;
     ret_policy->decision = launch->early ? protection(launch) : LG_DECISION_BY_RULE;
@@ -39,6 +49,9 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
         to->timeout_ms = from->timeout_ms;
         to->flags = from->flags;
     }
+    ret_policy->hint = lg__hinted_find(&hint, context, launch->host->ledger.payload.app_version, ret_policy, now->wall_ns);
+    if (ret_policy->hint.kind == LG_HINT_LEAVE_OUT && !lg__tasks_find(launch, launch->hinted))
+        ret_policy->hint.kind = LG_HINT_WITHDRAWN;
 }
 
 /* The end that the counters speak of. */
@@ -59,7 +72,7 @@ static bool make_last_report(struct lg__life *life, const struct lg__ledger_cont
 }
 
 /* Ask on_decide, if there is one. `rule`: the context as the rule would have it. */
-static void ask_program(struct lg__life *life, const struct lg__ledger_context *rule)
+static void ask_program(struct lg__life *life, const struct lg__hinted *hint, const struct lg__ledger_context *rule)
 {
     lg_launch *launch = life->launch;
     lg_launch_info info;
@@ -73,7 +86,7 @@ static void ask_program(struct lg__life *life, const struct lg__ledger_context *
         if (decision == LG_DECISION_BY_RULE && launch->early)
             decision = protection(launch);
         if (context->phase == LG_PHASE_LAUNCHING && context->flags & LG__CONTEXT_ASKING)
-            lg__decide_course(context, decision, &now);
+            lg__decide_course(context, decision, hint, &now);
         life->by_hand = decision == LG_DECISION_HOLD;
         life->decided = true;
     }
@@ -115,13 +128,13 @@ static void decide_begin(struct lg__life *life)
     bool asks = false;
     atomic_store(&launch->state->begun_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     LG__WITH_CONTEXT(life, context) {
-        fill_policy(launch, context, &policy);
+        fill_policy(launch, context, &now, &policy);
         lg__decide_begin(context, &policy, &now, policy.asks || policy.shadow ? &rule : NULL);
         asks = context->flags & LG__CONTEXT_ASKING;
         life->decided = !asks; /* an early lg_launch_protect() has been seen */
     }
     if (asks)
-        ask_program(life, &rule);
+        ask_program(life, &policy.hint, &rule);
     settle(life);
     lg__launch_look(launch, &decided);
     log_decision(launch, &decided, &rule);

@@ -116,6 +116,10 @@ static bool fails_attempt(const struct lg__last_end *last)
 /* A4 to A6 */
 static bool account_repairing(struct lg__ledger_context *context, const struct lg__last_end *last)
 {
+    if (context->flags & LG__CONTEXT_HINT_REPAIR) { /* nothing but the hint needed it */
+        lg__ladder_foot(context);
+        return fails_attempt(last);
+    }
     lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
     if (fails_attempt(last))
         return true;
@@ -264,7 +268,7 @@ enum lg__account lg__ended_account(struct lg__ledger_context *context, const str
             add_to_streak(context, last);
         if (weight != INNOCENT && !reporting) /* a report has strikes of its own */
             context->held_deaths = lg__terms_one_more(context->held_deaths);
-        if (last->end == LG_END_CLEAN || last->end == LG_END_TERMINATED || last->end == LG_END_REBOOT)
+        if (!lg__terms_held_by_hint(context) && (last->end == LG_END_CLEAN || last->end == LG_END_TERMINATED || last->end == LG_END_REBOOT))
             context->skips = lg__terms_one_more(context->skips); /* as F5 */
         break;
     default:

@@ -7,6 +7,9 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
+/* A launch that a hint holds looks this often whether it still does. */
+#define HINT_LOOK_NS UINT64_C(1000000000)
+
 struct batch {
     struct lg__reports runs;
     lg_report reports[LG__TIMELINE];
@@ -145,6 +148,12 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
     lg__launch_publish(launch);
 }
 
+static bool still_holds(const lg_launch *launch, const struct lg__moment *now)
+{
+    const struct lg__hint hint = lg__launch_hint(launch);
+    return lg__hinted_holds(&hint, launch->name, launch->host->ledger.payload.app_version, now->wall_ns);
+}
+
 /* Do as the program wishes, as the launch does by itself, or as the deadline demands. */
 static void follow_wish(struct lg__life *life)
 {
@@ -170,7 +179,7 @@ static void follow_wish(struct lg__life *life)
             seen = *context;
             break;
         case WISH_REFUSE: lg__decide_refuse(context, &now); break;
-        case WISH_SKIP: lg__decide_skip(context); break;
+        case WISH_SKIP: lg__decide_skip(context, &now); break;
         case WISH_REPAIRED:
             lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: the program has repaired itself", launch->name);
             mark_repaired(launch);
@@ -180,8 +189,12 @@ static void follow_wish(struct lg__life *life)
         case NO_WISH:
             if (life->hold_left_ns > 0)
                 continue;
+            if (context->flags & LG__CONTEXT_HINT_HOLD && still_holds(launch, &now)) {
+                life->hold_left_ns = HINT_LOOK_NS;
+                continue;
+            }
             lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: held for too long; it goes on in safe mode", launch->name);
-            lg__decide_expired(context);
+            lg__decide_expired(context, &now);
             break;
         }
     }

@@ -2,6 +2,7 @@
 #ifndef LG_LAUNCH_INTERNAL_H
 #define LG_LAUNCH_INTERNAL_H
 
+#include "launch/hinted.h"
 #include "launch/launch.h"
 #include "launch/wish.h"
 #include "launchguard/task.h"
@@ -102,6 +103,7 @@ struct lg_launch {
     uint32_t task_count;
     char omitted[LG_TASKS_MAX][LG__NAME_BYTES]; /* keys that the program leaves out */
     uint32_t omitted_count;
+    char hinted[LG__NAME_BYTES]; /* key that a hint of the vendor leaves out; "": none */
 
     _Atomic uint32_t status;
     _Atomic uint32_t streak;
@@ -155,6 +157,9 @@ bool lg__launch_interrupted(const lg_launch *launch);
     for (struct lg__ledger_context *context = lg__launch_lock(life); context; context = lg__launch_store((life)->launch, context))
 struct lg__ledger_context *lg__launch_lock(const struct lg__life *life);
 struct lg__ledger_context *lg__launch_store(lg_launch *launch, struct lg__ledger_context *context);
+
+/* The hint of the vendor, as it is. Under both locks. */
+struct lg__hint lg__launch_hint(const lg_launch *launch);
 
 /* A copy of it. */
 void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context);
@@ -220,7 +225,7 @@ void lg__hold_launch(struct lg__life *life);
 bool lg__tasks_good_key(const char *key);
 /* The task of that key; NULL: there is none. */
 struct lg__task *lg__tasks_find(lg_launch *launch, const char *key);
-/* The program leaves the task of that key out. */
+/* The program leaves the task of that key out, or a hint does. */
 bool lg__tasks_omits(const lg_launch *launch, const char *key);
 /* Enough crashes happened in the task for it to be left out. */
 bool lg__tasks_is_suspect(const struct lg__ledger_context *context, const struct lg__task *task);

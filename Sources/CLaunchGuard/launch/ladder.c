@@ -151,6 +151,20 @@ bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__mome
     return chosen < count;
 }
 
+bool lg__ladder_offer(struct lg__ledger_context *context, uint32_t rung, const struct lg__moment *now)
+{
+    const uint32_t fate = context->rungs[rung].fate;
+    context->rungs[rung].fate = LG__RUNG_UNTRIED;
+    if (!may_be_tried(context, rung, now)) {
+        context->rungs[rung].fate = fate;
+        return false;
+    }
+    if (rung != context->rung)
+        lg__ladder_forget(context);
+    context->rung = rung;
+    return true;
+}
+
 void lg__ladder_give_back(struct lg__ledger_context *context)
 {
     if (context->attempts > 0)

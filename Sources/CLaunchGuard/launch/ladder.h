@@ -13,6 +13,10 @@ void lg__ladder_take_over(struct lg__ledger_context *context, const struct lg__p
 /* "Choose a rung". false: none is left. */
 bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__moment *now);
 
+/* V2: stand on this rung, whatever became of it before. false: it may not be tried, and nothing
+ * changes but the event. */
+bool lg__ladder_offer(struct lg__ledger_context *context, uint32_t rung, const struct lg__moment *now);
+
 /* Go on to the next rung, from one with this fate. */
 void lg__ladder_leave(struct lg__ledger_context *context, enum lg__rung_fate fate);
 /* Rungs that were refused may be tried again. */

@@ -113,6 +113,11 @@ struct lg__ledger_context *lg__launch_store(lg_launch *launch, struct lg__ledger
     return NULL;
 }
 
+struct lg__hint lg__launch_hint(const lg_launch *launch)
+{
+    return *(const struct lg__hint *)(const void *)(launch->host->ledger.machine + 1);
+}
+
 void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context)
 {
     pthread_mutex_lock(&launch->host->lock);

@@ -23,7 +23,7 @@ bool lg__tasks_omits(const lg_launch *launch, const char *key)
     for (uint32_t i = 0; i < launch->omitted_count; i++)
         if (strcmp(launch->omitted[i], key) == 0)
             return true;
-    return false;
+    return strcmp(launch->hinted, key) == 0;
 }
 
 /* ---- left out by the program ---- */

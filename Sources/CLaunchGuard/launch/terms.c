@@ -39,6 +39,11 @@ void lg__terms_retry_later(struct lg__ledger_context *context)
     context->retry_runs = context->retry_runs > most / 2 ? most : 2 * context->retry_runs;
 }
 
+bool lg__terms_held_by_hint(const struct lg__ledger_context *context)
+{
+    return context->flags & (LG__CONTEXT_HINT_REPAIR | LG__CONTEXT_HINT_HOLD);
+}
+
 bool lg__terms_left_out(const struct lg__ledger_context *context)
 {
     for (uint32_t i = 0; i < context->suspect_count; i++)

@@ -19,6 +19,9 @@ void lg__terms_forget_unknown(struct lg__ledger_context *context);
 /* The unexplained deaths have reached unknown_after, and it is not 0. */
 bool lg__terms_unknown_is_enough(const struct lg__ledger_context *context);
 
+/* A hint holds the launch, and not the rule. */
+bool lg__terms_held_by_hint(const struct lg__ledger_context *context);
+
 /* A task was left out of this launch. */
 bool lg__terms_left_out(const struct lg__ledger_context *context);
 

@@ -9,6 +9,8 @@ enum lg__wish lg__wish_own(const struct lg__ledger_context *context, const struc
     const struct lg__ledger_rung *rung = &context->rungs[context->rung];
     if (context->phase == LG_PHASE_HALTED)
         return terms->supervised || terms->by_hand ? NO_WISH : WISH_TRY_SAFE;
+    if (context->flags & LG__CONTEXT_HINT_HOLD)
+        return NO_WISH;
     if ((terms->by_hand && !terms->consented) || context->rung >= context->rung_count)
         return NO_WISH;
     if (rung->flags & LG__RUNG_BUILT_IN)

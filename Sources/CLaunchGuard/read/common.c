@@ -9,7 +9,6 @@
 #include "launchguard/reader.h"
 
 #define BEGINS(text, begin) (strncmp(text, begin, strlen(begin)) == 0)
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static bool is_letter(char c)
 {
@@ -21,18 +20,29 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool begins_with_one(const char *text, const char *const *begins, size_t count)
+/* The lists are texts: each pointer of a table would cost 32 bytes of the library. Their words have
+ * a blank between them. Returns the word after the first *size bytes, and its size; NULL: there is
+ * none. */
+static const char *next_word(const char *list, size_t *size)
 {
-    for (size_t i = 0; i < count; i++)
-        if (BEGINS(text, begins[i]))
+    list += *size;
+    list += *list == ' ';
+    *size = strcspn(list, " ");
+    return *size ? list : NULL;
+}
+
+static bool begins_with_one(const char *text, const char *begins)
+{
+    for (size_t size = 0; (begins = next_word(begins, &size));)
+        if (strncmp(text, begins, size) == 0)
             return true;
     return false;
 }
 
-static bool is_one(const char *text, size_t size, const char *const *names, size_t count)
+static bool is_one(const char *text, size_t text_size, const char *names)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strlen(names[i]) == size && memcmp(text, names[i], size) == 0)
+    for (size_t size = 0; (names = next_word(names, &size));)
+        if (size == text_size && memcmp(text, names, size) == 0)
             return true;
     return false;
 }
@@ -42,42 +52,37 @@ static bool is_one(const char *text, size_t size, const char *const *names, size
 /* By the begin of their names. No letter follows there, unless the name is that of a family. */
 bool lg__common_module(const char *name)
 {
-    static const char *const one[] = {
-        "ld-linux", "ld-musl", "ld.so", "ld64.so", "linux-vdso", "[vdso]", "libc", "libm", "libdl", "librt", "libpthread", "libgcc_s",
-        "libstdc++", "libc++", "libc++abi", "libunwind", "liblaunchguard", "launchguard-preload", "libdispatch", "libBlocksRuntime", "libasan",
-        "libtsan", "libubsan", "libclang_rt", "libstd-", "libTesting", "libXCTest",
-    };
-    static const char *const family[] = { "libswift", "libFoundation", "lib_Foundation", "lib_Testing" };
-    for (size_t i = 0; i < COUNT(one); i++)
-        if (BEGINS(name, one[i]) && (one[i][strlen(one[i]) - 1] == '-' || !is_letter(name[strlen(one[i])])))
+    static const char one[] =
+        "ld-linux ld-musl ld.so ld64.so linux-vdso [vdso] libc libm libdl librt libpthread libgcc_s libstdc++ libc++ libc++abi"
+        " libunwind liblaunchguard launchguard-preload libdispatch libBlocksRuntime libasan libtsan libubsan libclang_rt libstd-"
+        " libTesting libXCTest";
+    static const char family[] = "libswift libFoundation lib_Foundation lib_Testing";
+    const char *word = one;
+    for (size_t size = 0; (word = next_word(word, &size));)
+        if (strncmp(name, word, size) == 0 && (word[size - 1] == '-' || !is_letter(name[size])))
             return true;
-    return begins_with_one(name, family, COUNT(family));
+    return begins_with_one(name, family);
 }
 
 /* ---- functions, by linker name or as a person writes it ---- */
 
 static bool is_of_libc_or_cplusplus(const char *name)
 {
-    static const char *const functions[] = {
-        "_start", "abort", "raise", "gsignal", "tgkill", "exit", "pthread_kill", "malloc_printerr", "_int_free", "_int_malloc", "_int_realloc",
-        "malloc_consolidate", "unlink_chunk", "sysmalloc", "tcache_thread_shutdown", "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen",
-        "strcmp",
-        "strncmp", "strcpy", "strncpy", "strcat", "strchr", "strrchr", "strdup", "malloc", "calloc", "realloc", "free", "qsort", "bsearch", "puts",
-        "printf", "fprintf",
-        "vfprintf", "snprintf", "vsnprintf", "sprintf", "start_thread", "clone", "clone3",
-    };
-    static const char *const begins[] = {
-        "_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZN10__cxxabiv1", "_ZNK10__cxxabiv1", "std::", "__gnu_cxx::",
-    };
+    static const char functions[] =
+        "_start abort raise gsignal tgkill exit pthread_kill malloc_printerr _int_free _int_malloc _int_realloc malloc_consolidate"
+        " unlink_chunk sysmalloc tcache_thread_shutdown memcpy memmove memset memcmp memchr strlen strcmp strncmp strcpy strncpy"
+        " strcat strchr strrchr strdup malloc calloc realloc free qsort bsearch puts printf fprintf vfprintf snprintf vsnprintf"
+        " sprintf start_thread clone clone3";
+    static const char begins[] = "_ZSt _ZNSt _ZNKSt _ZN9__gnu_cxx _ZNK9__gnu_cxx _ZN10__cxxabiv1 _ZNK10__cxxabiv1 std:: __gnu_cxx::";
     /* C leaves names with such a begin to the implementation. "_Z" begins every name of C++, "_R"
      * every name of Rust. */
     const bool reserved = name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z' && name[1] != 'Z' && name[1] != 'R'));
-    return reserved || is_one(name, strlen(name), functions, COUNT(functions)) || begins_with_one(name, begins, COUNT(begins));
+    return reserved || is_one(name, strlen(name), functions) || begins_with_one(name, begins);
 }
 
 /* ---- Rust ---- */
 
-static const char *const crates[] = { "std", "core", "alloc", "panic_unwind", "panic_abort", "std_detect", "__rustc" };
+static const char crates[] = "std core alloc panic_unwind panic_abort std_detect __rustc";
 
 /* A number and as many letters; Rust has "_" between where the name begins with one. Returns what
  * follows; NULL: no such name. */
@@ -122,7 +127,7 @@ static bool is_of_rust_now(const char *at)
         case 'Y': at++; break;
         case 'M':
         case 'X': at = skip_number(at + 1); break;
-        case 'C': return take_name(skip_number(at + 1), &name, &size) && is_one(name, size, crates, COUNT(crates));
+        case 'C': return take_name(skip_number(at + 1), &name, &size) && is_one(name, size, crates);
         default: return false;
         }
 }
@@ -130,37 +135,34 @@ static bool is_of_rust_now(const char *at)
 /* The older symbols look like those of C++, and end in a digest: 17h, 16 digits, E. */
 static bool is_of_rust_before(const char *at)
 {
-    static const char *const types[] = { "_$LT$std..", "_$LT$core..", "_$LT$alloc..", "_$LT$$u5b$", "_$LT$str$u20$", "_$LT$$RF$" };
+    static const char types[] = "_$LT$std.. _$LT$core.. _$LT$alloc.. _$LT$$u5b$ _$LT$str$u20$ _$LT$$RF$";
     const char *digest = strstr(at, "17h"), *name;
     size_t size;
     while (digest && strspn(digest + 3, "0123456789abcdef") != 16)
         digest = strstr(digest + 1, "17h");
     if (!digest || digest[19] != 'E' || !take_name(at, &name, &size))
         return false;
-    return is_one(name, size, crates, COUNT(crates)) || begins_with_one(name, types, COUNT(types));
+    return is_one(name, size, crates) || begins_with_one(name, types);
 }
 
 static bool is_of_rust(const char *name)
 {
-    static const char *const functions[] = { "rust_begin_unwind", "rust_panic", "rust_eh_personality" };
-    static const char *const written[] = {
-        "core::option::", "core::result::", "core::panicking::", "core::slice::", "core::str::", "core::ops::", "core::fmt::", "core::cell::",
-        "core::iter::", "core::num::", "core::ptr::", "alloc::vec::", "alloc::string::", "alloc::boxed::", "alloc::rc::", "alloc::sync::",
-        "<core::", "<alloc::", "<std::",
-    };
+    static const char functions[] = "rust_begin_unwind rust_panic rust_eh_personality";
+    static const char written[] =
+        "core::option:: core::result:: core::panicking:: core::slice:: core::str:: core::ops:: core::fmt:: core::cell:: core::iter::"
+        " core::num:: core::ptr:: alloc::vec:: alloc::string:: alloc::boxed:: alloc::rc:: alloc::sync:: <core:: <alloc:: <std::";
     return (BEGINS(name, "_R") && is_of_rust_now(name + 2)) || (BEGINS(name, "_ZN") && is_of_rust_before(name + 3)) ||
-           is_one(name, strlen(name), functions, COUNT(functions)) || begins_with_one(name, written, COUNT(written));
+           is_one(name, strlen(name), functions) || begins_with_one(name, written);
 }
 
 /* ---- Swift ---- */
 
 static bool is_module_of_swift(const char *name, size_t size)
 {
-    static const char *const modules[] = {
-        "_Concurrency", "_StringProcessing", "Synchronization", "Foundation", "FoundationEssentials", "FoundationInternationalization", "Dispatch",
-        "Glibc", "Testing", "LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardLogging", "LaunchGuardService",
-    };
-    return is_one(name, size, modules, COUNT(modules));
+    static const char modules[] =
+        "_Concurrency _StringProcessing Synchronization Foundation FoundationEssentials FoundationInternationalization Dispatch Glibc"
+        " Testing LaunchGuard LaunchGuardGuards LaunchGuardGuardsFoundation LaunchGuardLogging LaunchGuardService";
+    return is_one(name, size, modules);
 }
 
 /* After a type, a name goes on with the module of an extension, and "E". */
@@ -180,10 +182,10 @@ static bool is_extension(const char *at)
 
 static bool is_of_swift(const char *name)
 {
-    static const char *const begins[] = { "_ZN5swift", "$ss", "swift_", "_swift_", "dispatch_", "_dispatch_" };
+    static const char begins[] = "_ZN5swift $ss swift_ _swift_ dispatch_ _dispatch_";
     const char *module, *after;
     size_t size;
-    if (begins_with_one(name, begins, COUNT(begins)))
+    if (begins_with_one(name, begins))
         return true;
     if (BEGINS(name, "$sS") && name[3])
         return !is_extension(name + 4);
@@ -195,13 +197,13 @@ static bool is_of_swift(const char *name)
 
 static bool is_source(const char *file)
 {
-    static const char *const parts[] = {
-        "/rustc/", "/include/c++/", "/libstdc++-v3/", "/library/std/src/", "/library/core/src/", "/library/alloc/src/", "/stdlib/public/",
-        "/Sources/CLaunchGuard/", "/Sources/CLaunchGuardGuards/", "/Sources/LaunchGuard/", "/Sources/LaunchGuardGuards/",
-        "/Sources/launchguard-preload/",
-    };
-    for (size_t i = 0; i < COUNT(parts); i++)
-        if (strstr(file, parts[i]))
+    static const char parts[] =
+        "/rustc/ /include/c++/ /libstdc++-v3/ /library/std/src/ /library/core/src/ /library/alloc/src/ /stdlib/public/"
+        " /Sources/CLaunchGuard/ /Sources/CLaunchGuardGuards/ /Sources/LaunchGuard/ /Sources/LaunchGuardGuards/"
+        " /Sources/launchguard-preload/";
+    const char *word = parts;
+    for (size_t size = 0; (word = next_word(word, &size));)
+        if (memmem(file, strlen(file), word, size))
             return true;
     return false;
 }

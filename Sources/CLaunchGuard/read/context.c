@@ -70,6 +70,7 @@ void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_
     info.quits = stored->quits;
     info.unsteady = stored->unsteady;
     info.stops = stored->stops;
+    info.events = stored->events;
     *ret_info = info;
 }
 

@@ -15,7 +15,7 @@ lg_status lg__reader_context_give(const lg_launch_info *info, lg_launch_info *re
 
 /* Hot page and newest whole payload of a ledger. LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: another kind
  * of file. */
-lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot);
+lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__hint *ret_hint, struct lg__slot *ret_slot);
 
 /* The reader shows this payload instead, until the ledger has a newer one. Takes the slot, which
  * is from malloc(). */

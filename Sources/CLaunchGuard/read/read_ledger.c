@@ -4,6 +4,7 @@
 #include "os/fault_point.h"
 #include "read/context.h"
 #include "read/internal.h"
+#include "store/hint.h"
 #include "store/ledger_payload.h"
 #include "store/run.h"
 
@@ -52,12 +53,20 @@ void lg__reader_amend(lg_reader *reader, struct lg__slot *slot)
     reader->amended = slot;
 }
 
-lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot)
+/* All zeros: there is none. */
+static void copy_hint(const lg_reader *reader, struct lg__hint *ret_hint)
+{
+    if (!lg__reader_bytes(reader, LG__HINT_AT, ret_hint, sizeof *ret_hint) || !lg__hint_is_whole(ret_hint))
+        memset(ret_hint, 0, sizeof *ret_hint);
+}
+
+lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__hint *ret_hint, struct lg__slot *ret_slot)
 {
     uint32_t valid;
     lg_status status = lg__reader_payload(reader, ret_slot, &valid);
     if (status == LG_OK && !lg__reader_stable(reader, LG__SECTION_HOT, 0, ret_hot, sizeof *ret_hot))
         status = LG_ERR_DAMAGED;
+    copy_hint(reader, ret_hint);
     return status;
 }
 
@@ -72,6 +81,7 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
 {
     struct lg__slot slot;
     struct lg__hot hot;
+    struct lg__hint hint;
     uint32_t valid;
     if (!reader || !ret_info)
         return LG_ERR_ARGUMENT;
@@ -92,6 +102,8 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
         ret_info->starts_left = atomic_load(&hot.faults.left);
         ret_info->start_fault_wall_ns = atomic_load(&hot.faults.wall_ns);
     }
+    copy_hint(reader, &hint);
+    ret_info->hint = hint.said;
     return LG_OK;
 }
 

@@ -198,7 +198,7 @@ static void verdict(struct lg__report *report, const void *of)
 
 static const char *const event_names[] = {
     "reported", "held", "repaired", "repair-failed", "throttled", "refused", "skipped", "expired", "protected", "left-out", "safe", "trial",
-    "halted", "restart", "upgraded", "omitted", "decided",
+    "halted", "restart", "upgraded", "omitted", "decided", "hint-leave-out", "hint-repair", "hint-safe-mode", "hint-hold-below",
 };
 const struct lg__names lg__names_event = { "launch-event", LG__SENTENCE("What happened in a launch beside its end; one of a later version is a bit in hexadecimal digits."), event_names, sizeof event_names / sizeof event_names[0], NULL };
 
@@ -304,6 +304,30 @@ const struct lg__shape lg__shape_start_faults = {
     "start-faults", LG__SENTENCE("Faults inside LaunchGuard's own start. After two in a row some starts protect nothing."), fault_fields
 };
 
+static const char *const hint_kinds[] = { "withdrawn", "leave-out", "repair", "safe-mode", "hold-below" };
+const struct lg__names lg__names_hint_kind = { "hint-kind", LG__SENTENCE("What a hint of the vendor asks for."), hint_kinds, sizeof hint_kinds / sizeof hint_kinds[0], NULL };
+
+static void hint_expires(struct lg__report *report, const void *of)
+{
+    lg__values_time(report, ((const struct ledger *)of)->info.hint.expires_ns);
+}
+
+static const struct lg__field hint_fields[] = {
+    FIELD(NUMBER, "serial", info.hint.serial, "", "Grows with each hint."),
+    NAMED("kind", info.hint.kind, &lg__names_hint_kind, "What it asks for."),
+    FIELD(TEXT, "context", info.hint.context, "", "The launch that it is for."),
+    FIELD(TEXT_IF, "name", info.hint.name, "", "The task, the repair or the version."),
+    VALUE("expires", hint_expires, "time", "", "It has no effect from then on."),
+    LAST,
+};
+const struct lg__shape lg__shape_hint = { "hint", LG__SENTENCE("The last hint of the vendor, in force or not."), hint_fields };
+
+static void hint(struct lg__report *report, const void *of)
+{
+    if (((const struct ledger *)of)->info.hint.serial)
+        lg__table_object(report, &lg__shape_hint, of);
+}
+
 static void generation(struct lg__report *report, const void *of)
 {
     const struct ledger *ledger = of;
@@ -373,6 +397,7 @@ static const struct lg__field ledger_fields[] = {
     MAY_BE("generation", generation, "number", "", "Grows with every store."),
     MAY_BE("lastOrdinal", last_ordinal, "number", "", "Number of the last primary run."),
     MAY_BE("startFaults", start_faults, "start-faults", "", "Faults of LaunchGuard's own starts; left out: none since the last complete start."),
+    MAY_BE("hint", hint, "hint", "", "The last hint of the vendor; left out: none has come."),
     VALUE("contexts", contexts, "[ledger-context]", "", "In the order in which they were made."),
     VALUE("timeline", timeline, "[timeline-entry]", "", "Ended runs, oldest first."),
     VALUE("uncounted", uncounted, "[uncounted-run]", "", "Runs that have a file and are not in the timeline yet; the tool adds them."),

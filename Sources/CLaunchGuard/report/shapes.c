@@ -6,7 +6,7 @@
     X(run_note) X(system) X(verdict) X(context) X(module) X(crash) X(message) X(register) X(stack) X(frame) X(async) X(thread)  \
     X(thread_counts) X(note) X(resource) X(bytes) X(stretch) X(map) X(mapping) X(annotation) X(log) X(breadcrumb)       \
     X(field) X(heartbeat) X(deadline) X(snapshot) X(guards) X(site) X(stderr) X(signal) X(problem) X(ledger)            \
-    X(start_faults) X(ledger_context) X(rung) X(suspect) X(entry) X(events)                              \
+    X(start_faults) X(hint) X(ledger_context) X(rung) X(suspect) X(entry) X(events)                              \
     X(fleet_row) X(change) X(fleet_example) X(fleet_part)
 
 #ifdef LG_REPORT_TABLE
@@ -35,7 +35,7 @@ const struct lg__shape *const lg__shapes_lines[] = { LINES(ROW) NULL };
 
 #define NAMES(X)                                                                                                                      \
     X(end) X(evidence) X(announcement) X(phase) X(finish) X(stage) X(source) X(method) X(how) X(note_kind) X(kind) X(guard_class)        \
-    X(guard_action) X(event) X(fate) X(level) X(change)
+    X(guard_action) X(event) X(hint_kind) X(fate) X(level) X(change)
 
 #ifdef LG_REPORT_TABLE
 #define TOOL_NAMES(X)                                                                                                                 \

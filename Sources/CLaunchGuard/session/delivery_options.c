@@ -44,6 +44,17 @@ static lg_status take_paths(const lg_delivery_options *options, struct lg__deliv
     return status == LG_OK ? take_path("agent_path", options->agent_path, NULL, 4096, problem) : status;
 }
 
+static lg_status take_hint_key(const char *key, struct lg__delivery_config *config, struct lg__problem *problem)
+{
+    uint8_t bytes[LG__HINT_KEY_BYTES];
+    if (!key)
+        return LG_OK;
+    if (!lg__hint_key(key, bytes))
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: hint_key is \"%.80s\"; it must be the 32 bytes of an Ed25519 public key in hexadecimal digits or base64", key);
+    memcpy(config->hint_key, key, strlen(key) + 1);
+    return LG_OK;
+}
+
 lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg__delivery_config *ret_config, struct lg__problem *problem)
 {
     lg_delivery_options own = LG_DELIVERY_OPTIONS_INIT, *const options = &own;
@@ -54,6 +65,8 @@ lg_status lg__delivery_options_take(const lg_delivery_options *given, struct lg_
     lg_status status = take_endpoint(options, &config, problem);
     if (status == LG_OK)
         status = take_paths(options, &config, problem);
+    if (status == LG_OK)
+        status = take_hint_key(options->hint_key, &config, problem);
     if (status != LG_OK)
         return status;
     *ret_config = config;

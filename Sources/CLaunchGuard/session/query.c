@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "launch/evidence.h"
+#include "launch/hinted.h"
 #include "launch/launch.h"
 #include "launchguard/ledger.h"
 #include "launchguard/query.h"
@@ -46,7 +47,8 @@ static void add_program(const struct lg__ledger_context *context, bool leave_out
 }
 
 /* The next launch if it began now. */
-static void foresee(struct lg__ledger_context *context, const lg_launch_options *options, lg_launch_info *ret_info)
+static void foresee(struct lg__ledger_context *context, const lg_launch_options *options, const struct lg__hint *hint, const char *version,
+                    lg_launch_info *ret_info)
 {
     struct lg__policy policy;
     struct lg__moment now = { .boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME), .wall_ns = lg__os_clock_ns(CLOCK_REALTIME) };
@@ -58,6 +60,7 @@ static void foresee(struct lg__ledger_context *context, const lg_launch_options 
         if (!options || !lg__setup_policy(options, &policy))
             stored_policy(context, &policy);
         add_program(context, !options || options->leave_out_suspects, &policy);
+        policy.hint = lg__hinted_find(hint, context, version, &policy, now.wall_ns);
         lg__decide_begin(context, &policy, &now, NULL);
     }
     context->launches = launches;
@@ -91,6 +94,7 @@ static lg_status query_context(const char *state_directory, const char *context,
 {
     char path[4096];
     struct lg__hot hot;
+    struct lg__hint hint;
     struct lg__last_run last;
     lg_reader *reader;
     int length = snprintf(path, sizeof path, "%s/ledger.lg", state_directory);
@@ -99,7 +103,7 @@ static lg_status query_context(const char *state_directory, const char *context,
     lg_status status = lg_reader_open(path, &reader);
     if (status != LG_OK)
         return status;
-    status = lg__reader_copy_ledger(reader, &hot, slot);
+    status = lg__reader_copy_ledger(reader, &hot, &hint, slot);
     lg_reader_close(reader);
     if (status != LG_OK)
         return status;
@@ -121,7 +125,7 @@ static lg_status query_context(const char *state_directory, const char *context,
         struct lg__reached reached = lg__account_reached(&slot->payload, &last);
         lg__account_apply(found, &last, slot->payload.last_ordinal, &reached, false);
     }
-    foresee(found, options, ret_info);
+    foresee(found, options, &hint, slot->payload.app_version, ret_info);
     return LG_OK;
 }
 
@@ -152,7 +156,8 @@ lg_status lg_reader_ledger_last_run(lg_reader *reader, const char *state_directo
     struct lg__slot *slot = malloc(sizeof *slot); /* too large for the stack of any thread */
     if (!slot)
         return LG_ERR_SYSTEM;
-    const lg_status status = lg__reader_copy_ledger(reader, &hot, slot);
+    struct lg__hint ignored;
+    const lg_status status = lg__reader_copy_ledger(reader, &hot, &ignored, slot);
     if (status != LG_OK) {
         free(slot);
         return status;

@@ -45,10 +45,10 @@ size_t lg__delivery_config_format(const struct lg__delivery_config *config, char
             strcat(list, list[0] ? "," : "");
             strcat(list, ends[i].name);
         }
-    if (config->options.target >= TARGETS || !is_line(config->endpoint) || !is_line(config->credential_file) || !is_line(config->ca_file))
+    if (config->options.target >= TARGETS || !is_line(config->endpoint) || !is_line(config->credential_file) || !is_line(config->ca_file) || !is_line(config->hint_key))
         return 0;
-    int size = snprintf(buffer, room, FIRST_LINE "\ntarget=%s\nendpoint=%s\ncredential_file=%s\nca_file=%s\nends=%s\n", targets[config->options.target],
-                        config->endpoint, config->credential_file, config->ca_file, list);
+    int size = snprintf(buffer, room, FIRST_LINE "\ntarget=%s\nendpoint=%s\ncredential_file=%s\nca_file=%s\nhint_key=%s\nends=%s\n", targets[config->options.target],
+                        config->endpoint, config->credential_file, config->ca_file, config->hint_key, list);
     for (uint32_t i = 0; i < lg__given_delivery_options.count && size > 0 && (size_t)size < room; i++) {
         const struct lg__given_field *field = &lg__given_delivery_options.fields[i];
         if (is_number(field))
@@ -115,6 +115,8 @@ static bool take(const char *key, size_t key_size, const char *value, size_t siz
         return take_text(value, size, config->credential_file, sizeof config->credential_file);
     if (IS("ca_file"))
         return take_text(value, size, config->ca_file, sizeof config->ca_file);
+    if (IS("hint_key"))
+        return take_text(value, size, config->hint_key, sizeof config->hint_key);
     if (IS("ends"))
         return take_ends(value, size, &config->options.ends);
     const struct lg__given_field *field = lg__given_find(&lg__given_delivery_options, key, key_size);

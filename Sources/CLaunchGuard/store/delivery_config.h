@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "launchguard/delivery.h"
+#include "store/hint.h"
 
 #define LG__CONFIG_MAX 8192
 
@@ -15,6 +16,7 @@ struct lg__delivery_config {
     char endpoint[LG_ENDPOINT_MAX + 1];
     char credential_file[1024];
     char ca_file[1024];
+    char hint_key[LG__HINT_KEY_TEXT]; /* "": none */
 };
 
 /* Returns the bytes of the text; 0: it does not fit, or a value holds a line break. */

@@ -2,6 +2,7 @@
 #ifndef LG_STORE_FORMAT_LEDGER_H
 #define LG_STORE_FORMAT_LEDGER_H
 
+#include "launchguard/ledger.h"
 #include "store/format_run.h"
 
 /* ---- Ledger: hot page ---- */
@@ -104,6 +105,25 @@ static_assert(offsetof(struct lg__found_machine, release_changed_ns) == 32, "FOR
 static_assert(offsetof(struct lg__found_machine, machine) == 40, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__found_machine) == 184, "FORMAT.md, ledger");
 
+/* The last hint of the vendor. The agent writes it as one piece; one that is half written has a
+ * wrong checksum, and is none. */
+#define LG__HINT_AT 4792u /* of the file: after lg__found_machine */
+struct lg__hint {
+    uint32_t crc; /* CRC-32C of all bytes after it */
+    uint32_t reserved;
+    uint64_t expires_on_ns; /* by the clock of the spool (lg__server.on_ns); for the agent */
+    uint8_t key[16];        /* digest of the key that it was signed with; for the agent */
+    lg_hint said;           /* its serial is 0: none has come */
+};
+static_assert(offsetof(struct lg__hint, expires_on_ns) == 8, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hint, key) == 16, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hint, said.serial) == 32, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hint, said.kind) == 36, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hint, said.expires_ns) == 40, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hint, said.context) == 48, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hint, said.name) == 112, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__hint) == 176, "FORMAT.md, ledger");
+
 /* ---- Ledger: the payload, in two slots written alternately ---- */
 
 #define LG__CONTEXT_DUE 1u       /* a repair is needed whatever the streak */
@@ -125,6 +145,11 @@ static_assert(sizeof(struct lg__found_machine) == 184, "FORMAT.md, ledger");
 #define LG__CONTEXT_LEAVING 2048u
 #define LG__CONTEXT_GIVING_UP 4096u /* on_give_up is being called */
 #define LG__CONTEXT_BY_HAND 8192u   /* no repair runs before the program asks for it */
+/* A hint of the vendor, and not the rule: the launch is held for a repair; safe mode goes on; the
+ * launch is held until another version. */
+#define LG__CONTEXT_HINT_REPAIR 16384u
+#define LG__CONTEXT_HINT_SAFE 32768u
+#define LG__CONTEXT_HINT_HOLD 65536u
 
 #define LG__RUNG_BUILT_IN 0x80000000u
 
@@ -193,7 +218,7 @@ struct lg__ledger_context {
     uint32_t unsteady; /* counted ends soon after a launch, in a row */
     uint32_t stops;    /* terminated while `last_task` ran, in a row */
     uint32_t give_up_strikes;
-    uint32_t reserved;
+    uint32_t hint_serial; /* of the last hint that was followed once: a repair, or safe mode */
     /* task that the last end came in which counted, was unexplained, or was a stop; "" for none */
     char last_task[LG__NAME_BYTES];
     uint32_t window_ms;

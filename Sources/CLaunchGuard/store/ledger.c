@@ -25,7 +25,7 @@
 #define LEDGER_BYTES 106496u
 
 static_assert(sizeof(struct lg__slot) <= SLOT_BYTES, "the slot fits");
-static_assert(HOT_AT + sizeof(struct lg__hot) <= MACHINE_AT && MACHINE_AT + sizeof(struct lg__found_machine) <= SLOT_A_AT, "FORMAT.md, ledger");
+static_assert(HOT_AT + sizeof(struct lg__hot) <= MACHINE_AT && MACHINE_AT + sizeof(struct lg__found_machine) == LG__HINT_AT && LG__HINT_AT + sizeof(struct lg__hint) <= SLOT_A_AT, "FORMAT.md, ledger");
 static_assert(SLOT_A_AT + SLOT_BYTES == SLOT_B_AT && SLOT_B_AT + SLOT_BYTES == LEDGER_BYTES, "FORMAT.md, ledger");
 
 static const struct lg__section sections[] = {

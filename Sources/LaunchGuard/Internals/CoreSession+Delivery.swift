@@ -26,11 +26,14 @@ extension CoreSession {
             unsafe withCString(options.credentialFile) { credentialFile in
                 unsafe withCString(options.certificateFile) { certificateFile in
                     unsafe withCString(options.agentPath) { agentPath in
-                        unsafe cOptions.endpoint = unsafe endpoint
-                        unsafe cOptions.credential_file = unsafe credentialFile
-                        unsafe cOptions.ca_file = unsafe certificateFile
-                        unsafe cOptions.agent_path = unsafe agentPath
-                        return unsafe lg_delivery_start(pointer, &cOptions)
+                        unsafe withCString(options.hintKey) { hintKey in
+                            unsafe cOptions.endpoint = unsafe endpoint
+                            unsafe cOptions.credential_file = unsafe credentialFile
+                            unsafe cOptions.ca_file = unsafe certificateFile
+                            unsafe cOptions.agent_path = unsafe agentPath
+                            unsafe cOptions.hint_key = unsafe hintKey
+                            return unsafe lg_delivery_start(pointer, &cOptions)
+                        }
                     }
                 }
             }

@@ -67,6 +67,7 @@ extension LaunchInfo {
         quits = Int(info.quits)
         unsteady = Int(info.unsteady)
         stops = Int(info.stops)
+        hint = Launch.Hint(info.events)
     }
 }
 
@@ -157,6 +158,19 @@ extension Launch.Status {
         case LG_LAUNCH_NEEDS_REPAIR: self = .needsRepair
         case LG_LAUNCH_REPAIRING: self = .repairing
         default: self = .normal
+        }
+    }
+}
+
+extension Launch.Hint {
+    /// From LG_EVENT_*.
+    fileprivate init?(_ events: UInt32) {
+        switch events & (LG_EVENT_HINT_LEAVE_OUT | LG_EVENT_HINT_REPAIR | LG_EVENT_HINT_SAFE_MODE | LG_EVENT_HINT_HOLD_BELOW) {
+        case LG_EVENT_HINT_LEAVE_OUT: self = .leaveOut
+        case LG_EVENT_HINT_REPAIR: self = .repair
+        case LG_EVENT_HINT_SAFE_MODE: self = .safeMode
+        case LG_EVENT_HINT_HOLD_BELOW: self = .holdBelow
+        default: return nil
         }
     }
 }

@@ -7,6 +7,7 @@ struct DeliveryOptions {
     let endpoint: String?
     let credentialFile: String?
     let certificateFile: String?
+    let hintKey: String?
     let agentPath: String?
     let consent: Delivery.Consent?
     let ends: UInt32
@@ -25,6 +26,7 @@ struct DeliveryOptions {
             }
         endpoint = if let address { try text(address, "the address of target") } else { nil }
         credentialFile = if let file = configuration.credentialFile { try text(file, "credentialFile") } else { nil }
+        hintKey = if let key = configuration.hintKey { try text(key, "hintKey") } else { nil }
         certificateFile = if let file = configuration.certificateFile { try text(file, "certificateFile") } else { nil }
         agentPath = if let path = configuration.agentPath { try text(path, "agentPath") } else { nil }
         consent = configuration.consent

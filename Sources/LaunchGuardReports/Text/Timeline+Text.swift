@@ -170,6 +170,7 @@ struct Timeline {
         case leftOut = "−"
         case omitted = "c"
         case decided = "d"
+        case hint = "h"
         case throttled = "t"
         case refused = "n"
         case skipped = "»"
@@ -198,6 +199,7 @@ struct Timeline {
                 case .leftOut: .leftOut
                 case .omitted: .omitted
                 case .decided: .decided
+                case .hintLeaveOut, .hintRepair, .hintSafeMode, .hintHoldBelow: .hint
                 case .throttled: .throttled
                 case .refused: .refused
                 case .skipped: .skipped
@@ -221,6 +223,7 @@ struct Timeline {
             case .leftOut: "a suspect task was left out"
             case .omitted: "a task was left out by configuration"
             case .decided: "the program decided"
+            case .hint: "by a hint of the vendor"
             case .throttled: "a repair was throttled"
             case .refused: "a repair was refused"
             case .skipped: "the repair was put off"
@@ -250,12 +253,26 @@ struct Timeline {
     }
 }
 
+extension LaunchEvent {
+    fileprivate var asHint: String? {
+        switch self {
+        case .hintLeaveOut: "a task was left out"
+        case .hintRepair: "held for a repair"
+        case .hintSafeMode: "safe mode"
+        case .hintHoldBelow: "held until another version"
+        default: nil
+        }
+    }
+}
+
 extension TimelineEntry {
     fileprivate var remark: String {
         var words: [String] = []
         if !attributed.isEmpty { words.append("in a module or a task of \(attributed.joined(separator: ", "))") }
         if let repairFailure { words.append("a repair failed: \(TextWriter.escaped(repairFailure))") }
         if events.contains(where: { $0.events.contains(.upgraded) }) { words.append("an upgrade followed, and reset all counters") }
+        let hints = events.flatMap(\.events).compactMap(\.asHint)
+        if !hints.isEmpty { words.append("a hint of the vendor: \(hints.joined(separator: ", "))") }
         if isDegraded == true { words.append("degraded: guards survived faults") }
         return words.joined(separator: "; ")
     }

@@ -15,6 +15,7 @@
 #include "policy/fate.h"
 #include "process/agent_log.h"
 #include "send/credentials.h"
+#include "send/hint_file.h"
 #include "send/server_file.h"
 #include "store/digest.h"
 
@@ -260,6 +261,10 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
     const enum fate fate = fate_conclude(&mail->header, &attempts->server, &attempts->before, attempts->left, &to, is_full, now_of(attempts), random_number());
     fate_spend(&attempts->server, answer->bytes, attempts->config->options.daily_bytes, now_of(attempts));
     store_server(attempts);
+    if (fate == FATE_TAKEN && attempts->sender.hints == 1)
+        hint_file_take(attempts->state_directory, attempts->config, attempts->sender.hint, now_of(attempts));
+    else if (fate == FATE_TAKEN && attempts->sender.hints)
+        agent_log("hints of the vendor are refused: an answer has one");
     switch (fate) {
     case FATE_TAKEN:
         take(attempts, mail, target_flags(attempts->part));

@@ -8,6 +8,7 @@
 #include "store/delivery_config.h"
 
 struct attempts {
+    const char *state_directory;
     const struct lg__delivery_config *config;
     struct mailbox *mailbox;
     struct sender sender;

@@ -73,7 +73,9 @@ static size_t on_header(char *line, size_t one, size_t size, void *user)
     uint64_t pause;
     size *= one;
     if (size >= 5 && strncasecmp(line, "HTTP/", 5) == 0) /* of another answer, as after 100 */
-        sender->answer = (struct answer){ .http_status = 0 };
+        sender->answer = (struct answer){ .http_status = 0 }, sender->hints = 0;
+    else if (header_is(line, size, HINT_HEADER, sender->hint, sizeof sender->hint))
+        sender->hints++;
     else if (header_is(line, size, "Retry-After", value, sizeof value) && retry_after(value, (int64_t)time(NULL), &pause))
         take_pause(&sender->answer, pause);
     else if (header_is(line, size, "X-Sentry-Rate-Limits", value, sizeof value) && retry_rate_limits(value, &pause))
@@ -149,6 +151,7 @@ bool sender_begin(struct sender *sender, lg_delivery_target target, struct reque
     sender->answer = (struct answer){ .http_status = 0 };
     sender->target = target;
     sender->answer_bytes = sender->body_bytes = 0;
+    sender->hints = 0;
     sender->error[0] = 0;
     sender->easy = curl_easy_init();
     bool ready = sender->easy && copy_headers(&sender->headers, sender->request.headers) && copy_headers(&sender->headers, credentials->headers);

@@ -10,6 +10,7 @@
 
 #include <curl/curl.h>
 
+#include "hint/signature.h"
 #include "policy/fate.h"
 #include "target/target.h"
 
@@ -29,6 +30,8 @@ struct sender {
     char body[ANSWER_BYTES_MAX]; /* of the answer */
     size_t body_bytes;
     size_t answer_bytes; /* headers and body */
+    char hint[HINT_HEADER_ROOM]; /* the header of the answer; "": none */
+    unsigned hints;
     char error[CURL_ERROR_SIZE];
 };
 

@@ -4,7 +4,8 @@
  *   with repair_after - 1, and ends with reported, only: which of the two is larger is part of the
  *   key, and `reported` never is the larger one;
  * - unknown, safe_crashes and quiet are cut at the threshold that they are compared with, and left
- *   out where that is "never"; held_deaths, report_strikes and decide_strikes at their constants;
+ *   out where that is "never"; skips, held_deaths, report_strikes and decide_strikes at their
+ *   constants;
  * - quits and stops are below a constant or cut at it; unsteady is cut at repair_after;
  * - of the clocks only ages matter, cut at the time that they are compared with; a moment of
  *   another boot is as good as none;
@@ -33,7 +34,7 @@ struct watch {
 };
 
 struct key {
-    uint8_t small[28];
+    uint8_t small[32];
     uint8_t suspects, left_out, fates[EXPLORE_RUNGS];
     uint32_t streak, ends, reported, unknown, attempts, good_runs, safe_crashes, retry_runs, quiet;
     uint64_t locked;
@@ -88,9 +89,9 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     struct key key;
     memset(&key, 0, sizeof key); /* clears the padding, too */
     const uint32_t small[] = { m->phase, m->mode, m->due, m->reporting, m->skippable, m->ends > m->reported, cut(m->report_strikes, 2), m->rung,
-                               m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow, m->told, m->owes, m->again, m->asking,
+                               m->interruptions, cut(m->skips, 3), cut(m->held_deaths, 2), m->rung_count, m->shadow, m->told, m->owes, m->again, m->asking,
                                m->late, cut(m->decide_strikes, 2), m->unexplained, m->giving_up, m->leaving, m->by_hand, cut(m->give_up_strikes, 2), m->quits, cut(m->stops, 3),
-                               cut(m->unsteady, policy->repair_after) };
+                               cut(m->unsteady, policy->repair_after), m->hint_repair, m->hint_hold, m->hint_safe, m->hint_serial };
     static_assert(sizeof small / sizeof small[0] <= sizeof key.small, "");
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
         key.small[i] = (uint8_t)small[i];

@@ -74,6 +74,7 @@ static void go_safe(struct model *m)
     m->good_runs = m->safe_crashes = m->unknown = m->skips = m->held_deaths = 0;
     m->told = false;
     m->rung = m->attempts = m->interruptions = 0;
+    m->hint_repair = m->hint_hold = false;
     m->phase = LAUNCHING;
 }
 
@@ -252,7 +253,7 @@ static bool new_ends(const struct model *m)
 
 static bool account_repairing(struct model *m, enum model_end end, const char *task)
 {
-    m->due = true;
+    m->due = m->due || !m->hint_repair; /* V5 */
     switch (task ? END_NONE : end) { /* the end of a task that ran beside it: A6 */
     case END_CRASH: /* A5 */
     case END_HANG:
@@ -260,8 +261,14 @@ static bool account_repairing(struct model *m, enum model_end end, const char *t
     case END_UNKNOWN:
     case END_KILLED:
     case END_EXIT:
+        if (m->hint_repair)
+            m->rung = m->attempts = m->interruptions = 0;
         return true;
     default: /* A4, A6 */
+        if (m->hint_repair) {
+            m->rung = m->attempts = m->interruptions = 0;
+            return false;
+        }
         more(&m->interruptions);
         if (m->interruptions < INTERRUPTIONS_MAX)
             give_attempt_back(m);
@@ -320,7 +327,7 @@ static void account_dead(struct model *m, enum model_phase phase, enum class cla
             more(&m->streak);
         if (class != INNOCENT && !reporting)
             more(&m->held_deaths);
-        if (class == INNOCENT && (end == END_CLEAN || end == END_TERMINATED || end == END_REBOOT))
+        if (class == INNOCENT && !m->hint_hold && !m->hint_repair && (end == END_CLEAN || end == END_TERMINATED || end == END_REBOOT))
             more(&m->skips);
         break;
     case HALTED: /* A10, A11 */
@@ -440,7 +447,7 @@ static bool is_news(const struct model *m)
 enum model_account model_upgrade(struct model *m, const struct model_last *last)
 {
     const enum model_account account = model_account(m, last);
-    const struct model totals = { .launches = m->launches, .crashes = m->crashes, .repairs = m->repairs, .late = is_news(m) || m->owes };
+    const struct model totals = { .hint_serial = m->hint_serial, .launches = m->launches, .crashes = m->crashes, .repairs = m->repairs, .late = is_news(m) || m->owes };
     const struct model_policy old = m->policy;
     *m = totals;
     m->policy.count_crash = old.count_crash;
@@ -481,8 +488,78 @@ static void take_over(struct model *m, const struct model_launch *launch)
         m->suspects[i].left_out = false;
 }
 
-static void by_rule(struct model *m, struct model_time now)
+/* The way from safe mode. */
+static void try_normal(struct model *m)
 {
+    m->mode = TRIAL;
+    m->streak = below_repair(m);
+    m->good_runs = 0;
+}
+
+static bool is_needed(const struct model *m)
+{
+    return m->due || m->streak >= m->policy.repair_after || unknown_is_enough(m);
+}
+
+/* V2 */
+static bool repairs_by_hint(struct model *m, const struct model_hint *hint, struct model_time now)
+{
+    struct model_rung *rung = &m->rungs[hint->rung], before = *rung;
+    if (m->hint_serial >= hint->serial || m->held_deaths >= HELD_DEATHS_MAX || (m->mode != NORMAL && m->mode != SAFE))
+        return false;
+    if (unknown_is_enough(m) && m->streak < m->policy.repair_after)
+        m->unexplained = true;
+    rung->tried = rung->failed = rung->refused = false;
+    if (!may_be_tried(m, hint->rung, now)) {
+        *rung = before;
+        return false;
+    }
+    if (m->rung != hint->rung)
+        m->attempts = m->interruptions = 0;
+    m->rung = hint->rung;
+    m->hint_serial = hint->serial;
+    if (m->mode == SAFE || is_needed(m))
+        m->due = true;
+    else
+        m->hint_repair = true;
+    m->mode = NORMAL;
+    m->phase = HELD;
+    return true;
+}
+
+/* V2 to V4; true: it is held. */
+static bool by_hint(struct model *m, const struct model_hint *hint, struct model_time now)
+{
+    switch (hint->kind) {
+    case HINT_REPAIRS: return repairs_by_hint(m, hint, now);
+    case HINT_SAFE: /* V3 */
+        if (hint->serial > m->hint_serial) {
+            if (m->mode != SAFE) {
+                m->unexplained = m->unexplained || m->streak == 0;
+                go_safe(m);
+            }
+            m->hint_safe = true;
+            m->hint_serial = hint->serial;
+        }
+        return false;
+    case HINT_HOLDS: /* V4 */
+        if (m->held_deaths >= HELD_DEATHS_MAX)
+            return false;
+        m->hint_hold = true;
+        m->phase = HELD;
+        return true;
+    default: return false;
+    }
+}
+
+static void by_rule(struct model *m, const struct model_hint *hint, struct model_time now)
+{
+    if (by_hint(m, hint, now))
+        return;
+    if (hint->kind == HINT_LEAVES_OUT && m->unsteady == 0) { /* V1 */
+        m->phase = LAUNCHING;
+        return;
+    }
     if (m->mode == SAFE) {
         m->phase = LAUNCHING; /* B7 */
         const uint32_t limit = m->policy.safe_crash_limit;
@@ -501,7 +578,7 @@ static void by_rule(struct model *m, struct model_time now)
         m->phase = LAUNCHING;
         return;
     }
-    if (!m->due && m->streak < m->policy.repair_after && !unknown_is_enough(m)) { /* B9 */
+    if (!is_needed(m)) { /* B9 */
         m->phase = LAUNCHING;
         return;
     }
@@ -516,7 +593,19 @@ static void by_rule(struct model *m, struct model_time now)
     choose_a_rung(m, now, false);
 }
 
-void model_course(struct model *m, enum model_decision decision, struct model_time now)
+/* V5; false: the hold is none of a hint's alone. */
+static bool hint_is_over(struct model *m, struct model_time now)
+{
+    if (!m->hint_repair && !m->hint_hold)
+        return false;
+    if (m->hint_repair)
+        m->rung = m->attempts = m->interruptions = 0;
+    m->hint_repair = m->hint_hold = false;
+    by_rule(m, &(struct model_hint){ .kind = NO_HINT }, now);
+    return true;
+}
+
+void model_course(struct model *m, enum model_decision decision, const struct model_hint *hint, struct model_time now)
 {
     m->asking = false;
     if (m->shadow) { /* Shadow */
@@ -525,7 +614,7 @@ void model_course(struct model *m, enum model_decision decision, struct model_ti
         return;
     }
     if (decision == BY_RULE || (m->mode == SAFE && decision != GO_ON)) { /* D1 */
-        by_rule(m, now);
+        by_rule(m, hint, now);
         return;
     }
     if (decision == GO_ON) { /* D2 */
@@ -548,6 +637,11 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
 {
     take_over(m, launch); /* B1 */
     const struct model_policy *policy = &m->policy;
+    const bool stayed = m->hint_safe;
+    m->hint_repair = m->hint_hold = false;
+    m->hint_safe = m->mode == SAFE && launch->hint.kind == HINT_SAFE;
+    if (m->mode == SAFE && stayed && !m->hint_safe) /* V3 */
+        try_normal(m);
     if (m->retry_runs == 0) /* B2 */
         m->retry_runs = policy->safe_retry_runs;
     m->retry_runs = least(m->retry_runs, policy->safe_retry_max);
@@ -562,12 +656,12 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
         m->again = !news;
     }
     *ret_rule = *m;
-    by_rule(ret_rule, now);
+    by_rule(ret_rule, &launch->hint, now);
     m->asking = launch->asks && m->decide_strikes < DECIDE_STRIKES_MAX; /* B5a */
     if (m->asking)
         m->phase = LAUNCHING;
     else
-        model_course(m, launch->decided, now);
+        model_course(m, launch->decided, &launch->hint, now);
 }
 
 void model_told(struct model *m) /* R1 */
@@ -599,6 +693,8 @@ void model_gave_up(struct model *m) /* R4 */
 
 void model_attempt(struct model *m, struct model_time now) /* H1 */
 {
+    if (m->hint_hold && hint_is_over(m, now))
+        return;
     if (m->rung == m->rung_count) {
         go_safe(m);
         return;
@@ -612,7 +708,8 @@ void model_attempt(struct model *m, struct model_time now) /* H1 */
 void model_attempted(struct model *m, bool ok, struct model_time now)
 {
     if (!ok) { /* H3 */
-        choose_a_rung(m, now, false);
+        if (!hint_is_over(m, now))
+            choose_a_rung(m, now, false);
         return;
     }
     /* H2 */
@@ -620,6 +717,7 @@ void model_attempted(struct model *m, bool ok, struct model_time now)
     m->attempts = m->interruptions = 0;
     m->skips = m->held_deaths = m->quiet = 0;
     m->due = false;
+    m->hint_repair = m->hint_hold = false;
     m->repaired = now;
     m->mode = PROBATION;
     m->phase = m->rungs[m->rung].restart ? TERMINATING : LAUNCHING;
@@ -633,12 +731,16 @@ void model_overrun(struct model *m) /* H3a */
 
 void model_refuse(struct model *m, struct model_time now) /* H4 */
 {
+    if (hint_is_over(m, now))
+        return;
     climb_after(m, true);
     choose_a_rung(m, now, false);
 }
 
-void model_skip(struct model *m)
+void model_skip(struct model *m, struct model_time now)
 {
+    if (hint_is_over(m, now))
+        return;
     if (m->skips >= SKIPS_MAX) { /* H6 */
         go_safe(m);
         return;
@@ -655,6 +757,8 @@ void model_skip(struct model *m)
 
 void model_repaired(struct model *m, struct model_time now) /* H10 */
 {
+    if (hint_is_over(m, now))
+        return;
     if (m->skips >= SKIPS_MAX) {
         go_safe(m);
         return;
@@ -663,17 +767,18 @@ void model_repaired(struct model *m, struct model_time now) /* H10 */
     forget_streak(m);
     m->attempts = m->interruptions = m->held_deaths = m->quiet = 0;
     m->due = false;
+    m->hint_repair = m->hint_hold = false;
     m->repaired = now;
     m->mode = PROBATION;
     m->rung = m->rung_count;
     m->phase = LAUNCHING;
 }
 
-void model_expired(struct model *m)
+void model_expired(struct model *m, struct model_time now)
 {
     if (m->phase == HALTED) /* H8 */
         model_try_safe(m);
-    else /* H7 */
+    else if (!hint_is_over(m, now)) /* H7 */
         go_safe(m);
 }
 
@@ -702,14 +807,13 @@ void model_finish(struct model *m)
     m->quits = 0;
     switch (m->mode) {
     case SAFE: /* F1 */
-        more(&m->good_runs);
         forget_streak(m);
         m->safe_crashes = m->unsteady > 0 ? m->safe_crashes : 0;
-        if (m->good_runs >= m->retry_runs) {
-            m->mode = TRIAL;
-            m->streak = below_repair(m);
-            m->good_runs = 0;
-        }
+        if (m->hint_safe)
+            return;
+        more(&m->good_runs);
+        if (m->good_runs >= m->retry_runs)
+            try_normal(m);
         return;
     case TRIAL: /* F2 */
         clear(m);
@@ -741,7 +845,7 @@ void model_terminate(struct model *m)
     /* F5; F6 and the others: nothing */
     if (m->phase != LAUNCHING && m->phase != HELD && m->phase != HALTED)
         return;
-    if (m->phase == HELD)
+    if (m->phase == HELD && !m->hint_repair && !m->hint_hold)
         more(&m->skips);
     m->leaving = m->phase == LAUNCHING;
     m->phase = TERMINATING;

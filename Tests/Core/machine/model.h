@@ -17,6 +17,7 @@
 enum model_phase { NONE, LAUNCHING, HELD, REPAIRING, HALTED, FINISHED, TERMINATING };
 enum model_mode { NORMAL, PROBATION, SAFE, TRIAL };
 enum model_decision { BY_RULE, GO_ON, PROTECTED, HOLD };
+enum model_hint_kind { NO_HINT, HINT_LEAVES_OUT, HINT_REPAIRS, HINT_SAFE, HINT_HOLDS };
 enum model_account { COUNTS_NOT, COUNTS, IS_LATE };
 enum model_status { IS_NORMAL, IS_CHECKING, IS_NEEDS_REPAIR, IS_REPAIRING };
 
@@ -57,6 +58,8 @@ struct model {
     bool due, reporting, skippable, shadow;
     bool told, owes, again, asking, late, unexplained, giving_up, leaving, by_hand;
     uint32_t streak, ends, unknown, reported, report_strikes, decide_strikes, give_up_strikes;
+    bool hint_repair, hint_hold, hint_safe;
+    uint32_t hint_serial;
     uint32_t quits, unsteady, stops;
     uint32_t rung, attempts, interruptions;
     uint32_t skips, held_deaths;
@@ -73,12 +76,19 @@ struct model {
     struct model_rung rungs[MODEL_RUNGS];
 };
 
+/* A hint in force. */
+struct model_hint {
+    enum model_hint_kind kind; /* LEAVES_OUT: the task of the last end */
+    uint32_t serial, rung;
+};
+
 /* The options with which a launch begins. */
 struct model_launch {
     struct model_policy policy;
     bool skippable, shadow, by_hand;
     bool asks;                   /* there is an on_decide */
     enum model_decision decided; /* without it */
+    struct model_hint hint;
     uint32_t rung_count;
     struct model_rung rungs[MODEL_RUNGS]; /* their series is ignored */
 };
@@ -100,7 +110,7 @@ enum model_account model_account(struct model *m, const struct model_last *last)
 enum model_account model_upgrade(struct model *m, const struct model_last *last);
 void model_told(struct model *m);
 void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_rule);
-void model_course(struct model *m, enum model_decision decision, struct model_time now);
+void model_course(struct model *m, enum model_decision decision, const struct model_hint *hint, struct model_time now);
 void model_reported(struct model *m);
 bool model_give_up(struct model *m);
 void model_gave_up(struct model *m);
@@ -108,9 +118,9 @@ void model_attempt(struct model *m, struct model_time now);
 void model_attempted(struct model *m, bool ok, struct model_time now);
 void model_overrun(struct model *m);
 void model_refuse(struct model *m, struct model_time now);
-void model_skip(struct model *m);
+void model_skip(struct model *m, struct model_time now);
 void model_repaired(struct model *m, struct model_time now);
-void model_expired(struct model *m);
+void model_expired(struct model *m, struct model_time now);
 void model_try_safe(struct model *m);
 void model_protect(struct model *m, struct model_time now, bool empty);
 void model_finish(struct model *m);

@@ -157,6 +157,10 @@ static bool agree(const struct lg__ledger_context *r, const struct model *m)
     SAME("giving up", (r->flags & LG__CONTEXT_GIVING_UP) != 0, m->giving_up);
     SAME("leaving", (r->flags & LG__CONTEXT_LEAVING) != 0, m->leaving);
     SAME("by hand", (r->flags & LG__CONTEXT_BY_HAND) != 0, m->by_hand);
+    SAME("hint: repair", (r->flags & LG__CONTEXT_HINT_REPAIR) != 0, m->hint_repair);
+    SAME("hint: hold", (r->flags & LG__CONTEXT_HINT_HOLD) != 0, m->hint_hold);
+    SAME("hint: safe", (r->flags & LG__CONTEXT_HINT_SAFE) != 0, m->hint_safe);
+    SAME_FIELD(hint_serial);
     SAME("late", (r->flags & LG__CONTEXT_LATE) != 0, m->late);
     SAME("skippable", (r->flags & LG__CONTEXT_SKIPPABLE) != 0, m->skippable);
     SAME("shadow", (r->flags & LG__CONTEXT_SHADOW) != 0, m->shadow);
@@ -261,6 +265,28 @@ static lg_decision real_decision(enum model_decision decision)
     return real_decisions[decision];
 }
 
+/* A repair that the program has not registered is none. */
+static struct model_hint model_hint(const struct pair_event *event, uint32_t rung_count)
+{
+    const bool is_meant = event->hint != HINT_REPAIRS || (event->hint_rung > 0 && event->hint_rung < rung_count);
+    return (struct model_hint){ is_meant ? event->hint : NO_HINT, event->hint_serial, event->hint_rung };
+}
+
+static struct lg__hinted real_hint(const struct model_hint *hint)
+{
+    static const lg_hint_kind kinds[] = { LG_HINT_WITHDRAWN, LG_HINT_LEAVE_OUT, LG_HINT_REPAIR, LG_HINT_SAFE_MODE, LG_HINT_HOLD_BELOW };
+    return (struct lg__hinted){ kinds[hint->kind], hint->serial, hint->rung };
+}
+
+static void apply_course(struct pair *pair, const struct pair_event *event)
+{
+    const struct model_hint hint = model_hint(event, pair->model.rung_count);
+    const struct lg__hinted real = real_hint(&hint);
+    const struct lg__moment now = moment_of(pair->now);
+    lg__decide_course(&pair->real, real_decision(event->decided), &real, &now);
+    model_course(&pair->model, event->decided, &hint, pair->now);
+}
+
 static bool apply_begin(struct pair *pair, const struct pair_program *program, const struct pair_event *event)
 {
     struct model_launch launch = program->model;
@@ -271,6 +297,8 @@ static bool apply_begin(struct pair *pair, const struct pair_program *program, c
     launch.by_hand = policy.by_hand = event->by_hand;
     launch.decided = event->decided;
     policy.decision = real_decision(event->decided);
+    launch.hint = model_hint(event, launch.rung_count);
+    policy.hint = real_hint(&launch.hint);
     const struct lg__moment now = moment_of(pair->now);
     struct model model_rule;
     struct lg__ledger_context real_rule;
@@ -299,7 +327,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     case BEGIN: same = apply_begin(pair, program, event); break;
     case ACCOUNT:
     case UPGRADE: same = apply_account(pair, event); break;
-    case COURSE: lg__decide_course(r, real_decision(event->decided), &now), model_course(m, event->decided, pair->now); break;
+    case COURSE: apply_course(pair, event); break;
     case TOLD: lg__decide_told(r), model_told(m); break;
     case REPORTED: lg__decide_reported(r), model_reported(m); break;
     case ATTEMPT: lg__decide_attempt(r, &now), model_attempt(m, pair->now); break;
@@ -307,9 +335,9 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     case DONE_FAILED: lg__decide_attempted(r, false, &now), model_attempted(m, false, pair->now); break;
     case OVERRUN: lg__decide_overrun(r), model_overrun(m); break;
     case REFUSE: lg__decide_refuse(r, &now), model_refuse(m, pair->now); break;
-    case SKIP: lg__decide_skip(r), model_skip(m); break;
+    case SKIP: lg__decide_skip(r, &now), model_skip(m, pair->now); break;
     case REPAIRED: lg__decide_repaired(r, &now), model_repaired(m, pair->now); break;
-    case EXPIRE: lg__decide_expired(r), model_expired(m); break;
+    case EXPIRE: lg__decide_expired(r, &now), model_expired(m, pair->now); break;
     case TRY: lg__decide_try_safe(r), model_try_safe(m); break;
     case PROTECT: lg__decide_protect(r, &now, event->empty), model_protect(m, pair->now, event->empty); break;
     case FINISH: lg__decide_finished(r), model_finish(m); break;
@@ -336,7 +364,8 @@ const char *event_text(const struct pair_event *event)
     static const char *const ends[END_COUNT] = { "none", "clean", "terminated", "crash", "hang", "oom", "killed", "exit", "reboot", "upgrade",
                                                  "debugger", "unknown", "running" };
     static const char *const decisions[] = { "by rule", "go on", "protect", "hold" };
-    static char text[160];
+    static const char *const hints[] = { "no hint", "hint: leave out", "hint: repair", "hint: safe mode", "hint: hold" };
+    static char text[200];
     int size = snprintf(text, sizeof text, "%s", kinds[event->kind]);
     char *rest = text + size;
     const size_t room = sizeof text - (size_t)size;
@@ -344,10 +373,10 @@ const char *event_text(const struct pair_event *event)
         snprintf(rest, room, " %s%s%s%s%s task %u, lived %lld ms", ends[event->end], event->sigpipe ? " (SIGPIPE)" : "", event->finished ? ", finished" : "",
                  event->others ? ", others'" : "", event->early ? ", early" : "", event->task, (long long)event->lived_ms);
     else if (event->kind == BEGIN)
-        snprintf(rest, room, "%s%s, %s", event->skippable ? " skippable" : "", event->shadow ? " in shadow" : "",
-                 event->asks ? "asks" : decisions[event->decided]);
+        snprintf(rest, room, "%s%s, %s, %s %u, rung %u", event->skippable ? " skippable" : "", event->shadow ? " in shadow" : "",
+                 event->asks ? "asks" : decisions[event->decided], hints[event->hint], event->hint_serial, event->hint_rung);
     else if (event->kind == COURSE)
-        snprintf(rest, room, " %s", decisions[event->decided]);
+        snprintf(rest, room, " %s, %s %u, rung %u", decisions[event->decided], hints[event->hint], event->hint_serial, event->hint_rung);
     else if (event->kind == PASS)
         snprintf(rest, room, " %lld ns, wall clock %lld ns", (long long)event->ns, (long long)event->wall);
     return text;

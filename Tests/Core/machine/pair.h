@@ -15,6 +15,8 @@ enum pair_kind { BEGIN, COURSE, TOLD, REPORTED, ACCOUNT, ATTEMPT, DONE_OK, DONE_
 struct pair_event {
     enum pair_kind kind;
     bool skippable, shadow, asks, by_hand; /* of BEGIN */
+    enum model_hint_kind hint;             /* of BEGIN and COURSE */
+    uint32_t hint_serial, hint_rung;
     bool empty;                            /* of PROTECT */
     enum model_decision decided;      /* of BEGIN without asks, of COURSE */
     enum model_end end;               /* of ACCOUNT and UPGRADE */

@@ -68,7 +68,7 @@ struct small_program {
     struct { uint32_t attempts; bool destructive, restart; } rungs[EXPLORE_RUNGS - 1];
     uint32_t rung_count;
     bool time, ends, everything_counts, tasks, shadow, decides, slow, soon, gives_up, reports;
-    bool repairs_itself;
+    bool repairs_itself, hints;
 };
 
 static const struct small_program small_programs[] = {
@@ -86,6 +86,8 @@ static const struct small_program small_programs[] = {
     { "crashes soon, unexplained ends", 1, 2, 2, 1, 2, 1, 0, 0, { { 1, 1, 0 } }, 1, .soon = true, .slow = true },
     { "decides at once", 1, 1, 0, 1, 1, 1, 0, 0, { { 0, 0, 0 } }, 0, .decides = true },
     { "decides itself", 1, 1, 1, 1, 1, 1, 0, 0, { { 1, 0, 0 } }, 1, .decides = true, .slow = true },
+    { "hints", 1, 1, 0, 1, 1, 1, 0, 0, { { 1, 0, 0 } }, 1, .hints = true },
+    { "hints, twice", 1, 2, 2, 1, 2, 2, 1, 0, { { 1, 0, 0 }, { 1, 1, 0 } }, 2, .hints = true, .decides = true, .slow = true },
     { "two repairs", 1, 1, 0, 1, 2, 1, 1, 1, { { 2, 1, 0 }, { 1, 0, 1 } }, 2, .time = true, .slow = true },
     { "three repairs", 2, 1, 1, 1, 2, 1, 1, 0, { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 0, 1 } }, 3, .time = true, .slow = true },
 };
@@ -100,6 +102,13 @@ static struct events events_of(const struct small_program *small)
     for (enum model_decision decided = BY_RULE; small->decides && decided <= HOLD; decided++) {
         event(&events, (struct pair_event){ .kind = COURSE, .decided = decided });
         event(&events, (struct pair_event){ .kind = BEGIN, .decided = decided, .asks = decided == BY_RULE });
+    }
+    for (enum model_hint_kind hint = HINT_LEAVES_OUT; small->hints && hint <= HINT_HOLDS; hint++) {
+        event(&events, (struct pair_event){ .kind = BEGIN, .hint = hint, .hint_serial = 1, .hint_rung = 1 });
+        if (small->decides) {
+            event(&events, (struct pair_event){ .kind = BEGIN, .asks = true, .hint = hint, .hint_serial = 1, .hint_rung = 2 });
+            event(&events, (struct pair_event){ .kind = COURSE, .hint = hint, .hint_serial = 1, .hint_rung = 2 });
+        }
     }
     static const enum pair_kind plain[] = { TOLD, REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, OVERRUN, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, UPGRADE };
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
@@ -219,6 +228,12 @@ static void part_free(struct part *part)
 
 /* ---- No dead end ---- */
 
+/* The vendor, who is to take them back, wants no normal launch. */
+static bool hint_is_against(enum model_hint_kind hint)
+{
+    return hint == HINT_SAFE || hint == HINT_HOLDS;
+}
+
 /* Launches that are finished, whatever the answers during a hold are. */
 static bool healthy(const struct explore *explore, const struct explore_edge *edge)
 {
@@ -226,8 +241,8 @@ static bool healthy(const struct explore *explore, const struct explore_edge *ed
     const enum model_phase phase = explore_facts(explore, edge->from).phase;
     switch (event->kind) {
     case ACCOUNT: return (phase == FINISHED || phase == TERMINATING) && event->end == END_CLEAN && !event->finished && !event->others;
-    case BEGIN: return !event->shadow && event->decided <= GO_ON;
-    case COURSE: return event->decided <= GO_ON;
+    case BEGIN: return !event->shadow && event->decided <= GO_ON && !hint_is_against(event->hint);
+    case COURSE: return event->decided <= GO_ON && !hint_is_against(event->hint);
     case PROTECT:
     case TERMINATE:
     case LEAVE_OUT:
@@ -291,13 +306,14 @@ static bool is_unexplained(const struct pair_event *event)
 
 /* Deaths and answers that never help, in any order: every launch that is not held dies. A held
  * launch is skipped, refused or dies. A repair dies, is ended by the user, or succeeds without
- * effect. No time passes. */
+ * effect. No time passes. A hint that leaves out the task of the last end does so once: the next
+ * end is in another one. */
 static bool hopeless(const struct explore *explore, const struct explore_edge *edge)
 {
     const struct pair_event *event = &explore->events[edge->event];
     switch (event->kind) {
-    case BEGIN: return !event->shadow && event->decided != GO_ON;
-    case COURSE: return event->decided != GO_ON;
+    case BEGIN: return !event->shadow && event->decided != GO_ON && event->hint != HINT_LEAVES_OUT;
+    case COURSE: return event->decided != GO_ON && event->hint != HINT_LEAVES_OUT;
     case ACCOUNT: break;
     case FINISH:
     case TERMINATE:

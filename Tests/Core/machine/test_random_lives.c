@@ -97,6 +97,9 @@ static struct pair_event random_event(void)
     event.by_hand = roll(4) == 0;
     event.early = roll(12) == 0;
     event.lived_ms = roll(3) ? roll(90000) : MODEL_NOT_KNOWN;
+    event.hint = roll(3) ? NO_HINT : (enum model_hint_kind)roll(5);
+    event.hint_serial = 1 + roll(4);
+    event.hint_rung = roll(MODEL_RUNGS);
     event.asks = event.kind == BEGIN && roll(3) == 0;
     event.decided = roll(4) ? BY_RULE : roll(4);
     event.end = roll(3) ? ONE_OF(often) : roll(END_COUNT);
@@ -130,13 +133,15 @@ static void damage(struct pair *pair)
     m->mode = roll(4), r->mode = m->mode;
     m->due = roll(2), m->reporting = roll(2), m->told = roll(2), m->owes = roll(2), m->again = roll(2);
     m->asking = roll(2), m->late = roll(2);
+    m->hint_repair = roll(2), m->hint_hold = roll(2), m->hint_safe = roll(2);
     r->flags = (r->flags & ~(LG__CONTEXT_DUE | LG__CONTEXT_REPORTING | LG__CONTEXT_TOLD | LG__CONTEXT_OWES | LG__CONTEXT_AGAIN | LG__CONTEXT_ASKING |
-                             LG__CONTEXT_LATE)) |
+                             LG__CONTEXT_LATE | LG__CONTEXT_HINT_REPAIR | LG__CONTEXT_HINT_HOLD | LG__CONTEXT_HINT_SAFE)) |
+               (m->hint_repair ? LG__CONTEXT_HINT_REPAIR : 0) | (m->hint_hold ? LG__CONTEXT_HINT_HOLD : 0) | (m->hint_safe ? LG__CONTEXT_HINT_SAFE : 0) |
                (m->due ? LG__CONTEXT_DUE : 0) | (m->asking ? LG__CONTEXT_ASKING : 0) | (m->late ? LG__CONTEXT_LATE : 0) |
                (m->reporting ? LG__CONTEXT_REPORTING : 0) | (m->told ? LG__CONTEXT_TOLD : 0) | (m->owes ? LG__CONTEXT_OWES : 0) |
                (m->again ? LG__CONTEXT_AGAIN : 0);
     BOTH(streak), BOTH(unknown), BOTH(reported), BOTH(report_strikes), BOTH(decide_strikes), BOTH(give_up_strikes), BOTH(ends), BOTH(attempts), BOTH(interruptions), BOTH(skips), BOTH(held_deaths);
-    BOTH(good_runs), BOTH(safe_crashes), BOTH(retry_runs), BOTH(quiet), BOTH(quits), BOTH(unsteady), BOTH(stops);
+    BOTH(good_runs), BOTH(safe_crashes), BOTH(retry_runs), BOTH(quiet), BOTH(quits), BOTH(unsteady), BOTH(stops), BOTH(hint_serial);
     m->policy.repair_after = r->repair_after = edge();
     m->policy.unknown_after = r->unknown_after = edge();
     m->policy.safe_retry_max = r->safe_retry_max = edge();

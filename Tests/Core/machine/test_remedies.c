@@ -89,7 +89,7 @@ static void nothing(void) {}
 static void nobody_answers(void)
 {
     crash_until_held();
-    lg__decide_expired(&context);
+    lg__decide_expired(&context, &now);
     launch(false);
 }
 
@@ -105,7 +105,7 @@ static void not_now(void)
 {
     for (unsigned i = 0; i < 3; i++) {
         crash_until_held();
-        lg__decide_skip(&context);
+        lg__decide_skip(&context, &now);
         launch(false);
     }
 }
@@ -152,7 +152,7 @@ static void is_throttled(void)
     crash_until_held();
     context.rungs[2].series_wall_ns = now.wall_ns - 23 * HOUR;
     for (unsigned i = 0; i < 6 && context.mode != LG_LAUNCH_MODE_SAFE; i++) {
-        lg__decide_expired(&context);
+        lg__decide_expired(&context, &now);
         launch(false);
         start_and_repair();
     }

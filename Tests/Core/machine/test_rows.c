@@ -90,14 +90,14 @@ static void test_answers_are_noted(void **state)
     (void)state;
     const struct lg__ledger_context held = crashed_twice();
     struct lg__ledger_context context = held;
-    lg__decide_skip(&context);
+    lg__decide_skip(&context, &now);
     assert_true(context.events & LG_EVENT_SKIPPED);
     context = held;
     lg__decide_refuse(&context, &now);
     assert_true(context.events & LG_EVENT_REFUSED);
     assert_int_equal(context.rung, 2);
     context = held;
-    lg__decide_expired(&context);
+    lg__decide_expired(&context, &now);
     assert_true(context.events & LG_EVENT_EXPIRED && context.events & LG_EVENT_SAFE);
     context = held;
     lg__decide_attempt(&context, &now);
@@ -123,7 +123,7 @@ static void test_protected(void **state)
     begin(&context);
     lg__decide_protect(&context, &now, false);
     assert_int_equal(context.events, LG_EVENT_PROTECTED | LG_EVENT_HELD);
-    lg__decide_expired(&context);
+    lg__decide_expired(&context, &now);
     const uint32_t events = context.events;
     context.events = 0;
     lg__decide_protect(&context, &now, false);
@@ -181,7 +181,7 @@ static void test_decisions(void **state)
         assert_int_equal(context.finish, LG_FINISH_BOTH);
         assert_int_equal(rule.phase, LG_PHASE_HELD);
         assert_int_equal(rule.events, LG_EVENT_HELD);
-        lg__decide_course(&context, ways[i].decision, &now);
+        lg__decide_course(&context, ways[i].decision, &(struct lg__hinted){ LG_HINT_WITHDRAWN, 0, 0 }, &now);
         assert_int_equal(context.phase, ways[i].phase);
         assert_int_equal(context.events, ways[i].events);
         assert_int_equal(context.streak, 2);
@@ -335,7 +335,7 @@ static void test_safe_mode_without_a_limit(void **state)
     (void)state;
     policy.safe_crash_limit = 0;
     struct lg__ledger_context context = crashed_twice();
-    lg__decide_expired(&context);
+    lg__decide_expired(&context, &now);
     for (unsigned i = 0; i < LG__SAFE_CRASHES_ENOUGH; i++) {
         assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);
         crash(&context, NULL);
@@ -366,9 +366,113 @@ static void test_a_whole_launch_forgets_the_built_in_rung(void **state)
     assert_int_equal(context.rungs[0].fate, LG__RUNG_UNTRIED);
 }
 
+/* V1 to V5. */
+static void hinted(lg_hint_kind kind, uint32_t serial, uint32_t rung)
+{
+    policy.hint = (struct lg__hinted){ kind, serial, rung };
+}
+
+static void end(struct lg__ledger_context *context, lg_end how)
+{
+    const struct lg__last_end last = { .end = how, .lived_ns = LG__LIVED_UNKNOWN };
+    lg__ended_account(context, &last);
+}
+
+static void test_a_hint_spares_a_repair(void **state)
+{
+    (void)state;
+    struct lg__ledger_context context = crashed_twice();
+    assert_int_equal(context.phase, LG_PHASE_HELD);
+    end(&context, LG_END_CLEAN);
+    hinted(LG_HINT_LEAVE_OUT, 1, 0);
+    begin(&context);
+    assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+    assert_int_equal(context.streak, 2);
+    lg__decide_finished(&context);
+    assert_int_equal(context.streak + context.ends, 0);
+}
+
+static void test_the_repair_of_a_hint(void **state)
+{
+    (void)state;
+    struct lg__ledger_context context = { .streak = 0 };
+    hinted(LG_HINT_REPAIR, 7, 2);
+    begin(&context);
+    assert_int_equal(context.phase, LG_PHASE_HELD);
+    assert_int_equal(context.rung, 2);
+    assert_int_equal(context.events, LG_EVENT_HELD | LG_EVENT_HINT_REPAIR);
+    assert_int_equal(context.hint_serial, 7);
+    lg__decide_attempt(&context, &now);
+    lg__decide_attempted(&context, false, &now);
+    assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+    assert_int_equal(context.rung + context.attempts, 0);
+    lg__decide_finished(&context);
+    end(&context, LG_END_CLEAN);
+    begin(&context); /* once */
+    assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+    assert_int_equal(context.events, 0);
+    lg__decide_finished(&context);
+    end(&context, LG_END_CLEAN);
+    hinted(LG_HINT_REPAIR, 8, 2); /* destructive, and tried today */
+    begin(&context);
+    assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+    assert_int_equal(context.events, LG_EVENT_THROTTLED);
+    assert_int_equal(context.hint_serial, 7);
+}
+
+static void test_the_safe_mode_of_a_hint(void **state)
+{
+    (void)state;
+    struct lg__ledger_context context = { .streak = 0 };
+    hinted(LG_HINT_SAFE_MODE, 1, 0);
+    for (int i = 0; i < 5; i++) {
+        begin(&context);
+        assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);
+        assert_int_equal(context.events, LG_EVENT_SAFE | LG_EVENT_HINT_SAFE_MODE);
+        lg__decide_finished(&context);
+        end(&context, LG_END_CLEAN);
+    }
+    hinted(LG_HINT_WITHDRAWN, 0, 0);
+    begin(&context);
+    assert_int_equal(context.mode, LG_LAUNCH_MODE_TRIAL);
+    assert_int_equal(context.events, LG_EVENT_TRIAL);
+    lg__decide_finished(&context);
+    assert_int_equal(context.mode, LG_LAUNCH_MODE_NORMAL);
+}
+
+static void test_the_hold_of_a_hint(void **state)
+{
+    (void)state;
+    struct lg__ledger_context context = { .streak = 0 };
+    hinted(LG_HINT_HOLD_BELOW, 1, 0);
+    for (int i = 0; i < 5; i++) {
+        begin(&context);
+        assert_int_equal(context.phase, LG_PHASE_HELD);
+        assert_int_equal(context.events, LG_EVENT_HELD | LG_EVENT_HINT_HOLD_BELOW);
+        lg__decide_terminating(&context);
+        assert_int_equal(context.skips, 0);
+        end(&context, LG_END_CLEAN);
+    }
+    begin(&context);
+    lg__decide_refuse(&context, &now);
+    assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+    assert_int_equal(context.rungs[0].fate, LG__RUNG_UNTRIED);
+    for (int i = 0; i < 2; i++) {
+        context.phase = LG_PHASE_NONE;
+        begin(&context);
+        assert_int_equal(context.phase, LG_PHASE_HELD);
+        crash(&context, NULL);
+    }
+    begin(&context); /* two deaths in the hold */
+    assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+    assert_int_equal(context.events, LG_EVENT_REPORTED | LG_EVENT_SAFE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_hint_spares_a_repair, set_up), cmocka_unit_test_setup(test_the_repair_of_a_hint, set_up),
+        cmocka_unit_test_setup(test_the_safe_mode_of_a_hint, set_up), cmocka_unit_test_setup(test_the_hold_of_a_hint, set_up),
         cmocka_unit_test_setup(test_a_usual_story, set_up),        cmocka_unit_test_setup(test_answers_are_noted, set_up), cmocka_unit_test_setup(test_throttled, set_up),
         cmocka_unit_test_setup(test_protected, set_up),            cmocka_unit_test_setup(test_safe_mode, set_up),         cmocka_unit_test_setup(test_phases_without_a_row, set_up),
         cmocka_unit_test_setup(test_nine_suspects, set_up),        cmocka_unit_test_setup(test_a_key_that_is_too_long, set_up),

@@ -134,6 +134,7 @@ struct ListCommand: AsyncParsableCommand {
             }
             writer.line((contexts.isEmpty ? "" : "  (\(contexts.joined(separator: "; ")))") + (program.map { "  \($0)" } ?? ""))
         }
+        if let hint = ledger?.hint?.text() { writer.line(hint, .yellow) }
         let endWidth = runs.map { $0.end.count }.max() ?? 0
         let stateWidth = runs.map { $0.states.count }.max() ?? 0
         for run in runs { run.write(to: &writer, endWidth: endWidth, stateWidth: stateWidth) }

@@ -111,9 +111,25 @@ import Testing
         let bits = [
             LG_EVENT_REPORTED, LG_EVENT_HELD, LG_EVENT_REPAIRED, LG_EVENT_REPAIR_FAILED, LG_EVENT_THROTTLED, LG_EVENT_REFUSED, LG_EVENT_SKIPPED,
             LG_EVENT_EXPIRED, LG_EVENT_PROTECTED, LG_EVENT_LEFT_OUT, LG_EVENT_SAFE, LG_EVENT_TRIAL, LG_EVENT_HALTED, LG_EVENT_RESTART,
-            LG_EVENT_UPGRADED, LG_EVENT_OMITTED,
+            LG_EVENT_UPGRADED, LG_EVENT_OMITTED, LG_EVENT_DECIDED, LG_EVENT_HINT_LEAVE_OUT, LG_EVENT_HINT_REPAIR, LG_EVENT_HINT_SAFE_MODE,
+            LG_EVENT_HINT_HOLD_BELOW,
         ]
-        #expect(bits == (0..<16).map { UInt32(1) << $0 })
+        #expect(bits == (0..<21).map { UInt32(1) << $0 })
+    }
+
+    @Test func aHintIsShownAsWhatItIs() throws {
+        let ledger = try Reader(path: Sample.golden("hint.lg")).ledger()
+        let hint = try #require(ledger.hint)
+        #expect((hint.serial, hint.kind, hint.context, hint.name) == (8, "hold-below", "main", "2.4"))
+        let (before, after) = (Timestamp(nanoseconds: hint.expires.nanoseconds - 1), hint.expires)
+        #expect(hint.isInForce(at: before) && !hint.isInForce(at: after) && hint.text(now: after) == nil)
+        #expect(ledger.timeline.map { $0.events[0].events } == [[.hintLeaveOut, .hintRepair], [.hintSafeMode, .hintHoldBelow]])
+        var writer = TextWriter()
+        ledger.write(to: &writer, now: before)
+        let text = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(text.contains("hint 8 of the vendor for main, until \(after.secondsText): hold below the version \"2.4\""))
+        #expect(text.contains("a hint of the vendor: a task was left out, held for a repair"))
+        #expect(text.contains("h by a hint of the vendor"))
     }
 
     @Test func everythingOfTheGoldenLedgerIsInItsReport() throws {
