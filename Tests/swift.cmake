@@ -89,9 +89,19 @@ tool_test(export-page Export/test_html.py ${with_tool} --victim $<TARGET_FILE:pa
 tool_test(export-journal Export/test_journal.py ${with_tool} --victim $<TARGET_FILE:journal-victim>)
 tool_test(export-swift-log Export/test_swift_log.py ${with_tool} ${with_preload} --victim $<TARGET_FILE:journal-victim>)
 
+# The keys of crashes: their programs are those of gcc.
+if(TARGET fingerprint-read)
+    set(keys Fingerprint/test_keys.py ${with_tool} --read $<TARGET_FILE:fingerprint-read> --builds ${PROJECT_BINARY_DIR}/Tests/Fingerprint --library ${PROJECT_BINARY_DIR})
+    tool_test(bug-keys ${keys} --sample)
+    tool_long_test(bug-keys ${keys})
+    tool_long_test(bug-keys-held-back ${keys} --held-back)
+endif()
+
 set(fleet ${with_tool} --victim $<TARGET_FILE:fleet-victim> --copies $<TARGET_FILE:fleet-copies>)
 tool_test(fleet Fleet/test_fleet.py ${fleet})
 tool_long_test(fleet Fleet/test_fleet.py ${fleet} --long)
+tool_test(fleet-truth Fleet/test_truth.py ${fleet})
+tool_test(fleet-scale Fleet/test_scale.py ${fleet})
 tool_test(fleet-pages Fleet/test_fleet_html.py ${fleet} --browser ${PROJECT_SOURCE_DIR}/build/page-browser)
 
 if(TARGET launchguard-agent)

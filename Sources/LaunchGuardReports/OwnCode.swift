@@ -35,7 +35,7 @@ struct OwnCode {
         return symbols.first { !$0.isCommon }?.name
     }
 
-    private func isOwnModule(_ path: String) -> Bool {
+    func isOwnModule(_ path: String) -> Bool {
         if path == program || named.contains(path.lastPathPart) { return true }
         if !path.contains("/") || Reader.isCommonCode(module: path) { return false }
         if let folder = program?.dropLast(program?.lastPathPart.count ?? 0), folder.count > 1, path.hasPrefix(folder) { return true }

@@ -65,6 +65,13 @@ public struct Frame: Codable, Hashable, Sendable {
     /// The functions at this address, the innermost inlined one first and the function proper last;
     /// nil: not looked up, or nothing found.
     public var symbols: [Symbol]?
+    /// The number of this place, from 1 in the order of the source, where its function has several
+    /// that do the same: calls of one function, or accesses of memory. For the bug key; in no JSON.
+    public var placeNumber: Int?
+
+    private enum CodingKeys: CodingKey {
+        case address, lookup, module, fileAddress, isSignalHandlerCall, isTailCalled, symbols
+    }
 
     public init(
         address: Address, lookup: Address, module: String? = nil, fileAddress: Address? = nil, isSignalHandlerCall: Bool? = nil, symbols: [Symbol]? = nil

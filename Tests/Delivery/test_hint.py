@@ -14,7 +14,7 @@ from waiting import wait_until
 APP = "org.example.victim"
 LEAVE_OUT, REPAIR, SAFE_MODE, HOLD_BELOW = (1 << bit for bit in range(17, 21))  # LG_EVENT_HINT_*
 BY_RULE, GO_ON = 0, 1
-CUSTODY = 1
+CUSTODY, NO_HOLD = 1, 2
 DONE = 0
 
 
@@ -166,6 +166,8 @@ class Acts(Hints):
         held = self.run_victim("task:maps", "begin", "launched:100", "skip", "launched:60000", "show", version="2.3", decision=BY_RULE, hold=CUSTODY)
         self.assertEqual((held["launched"], held.said["task"], held["mode"]), ("ok", ["maps"], "normal"))
         self.assertEqual(self.launch(version="2.3", shadow=1)[1], ["maps", "music"])
+        self.assertEqual(self.launch(version="2.3", hold=NO_HOLD)[0]["mode"], "normal")
+        self.assertFalse(self.events() & HOLD_BELOW)
 
     def test_names_that_nobody_registered(self):
         for serial, document in enumerate(({"leave_out": "nothing"}, {"repair": "/bin/true"}, {"repair": "leave out the suspect task"}), 1):

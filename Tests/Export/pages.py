@@ -28,7 +28,8 @@ def check(condition, what):
 class Page(html.parser.HTMLParser):
     """Check the file itself: it is balanced, labelled, and never uses the network."""
 
-    def __init__(self, text, has_navigation=True):
+    def __init__(self, text, has_navigation=True, others=()):
+        """others: names of other pages of the same folder."""
         super().__init__()
         self.open, self.ids, self.links, self.levels, self.labels, self.seen = [], [], [], [], set(), collections.Counter()
         self.inputs, self.attributes = [], []
@@ -36,7 +37,7 @@ class Page(html.parser.HTMLParser):
         self.close()
         check(not self.open, f"elements without an end: {self.open}")
         check(len(self.ids) == len(set(self.ids)), "an id is there twice")
-        check(all(link.startswith("#") and link[1:] in self.ids for link in self.links), f"links: {self.links}")
+        check(all(link[1:] in self.ids if link.startswith("#") else link in others for link in self.links), f"links: {self.links}")
         check(self.levels[0] == 1 and self.levels.count(1) == 1, "one first heading, before all others")
         check(all(new <= old + 1 for old, new in zip(self.levels, self.levels[1:])), f"headings leave out a level: {self.levels}")
         for tag in "header", "main", "footer", "title":

@@ -52,11 +52,11 @@ def check_filters(browser, path, counts, scripts):
     page.locator("#facts .fingerprint").click()
     check(re.fullmatch("[0-9a-f]{32}", page.evaluate("getSelection().toString()")), f"{where}: a click selects {page.evaluate('getSelection().toString()')}")
     fold = page.locator("#threads details").first
-    check(fold.locator(".frames").is_visible() is False, f"{where}: a thread is open at first")
-    fold.locator("summary").focus()
+    check(fold.locator("> .frames").is_visible() is False, f"{where}: a thread is open at first")
+    fold.locator("> summary").focus()
     page.keyboard.press("Enter")
-    check(fold.locator(".frames").is_visible(), f"{where}: the key opens no thread")
-    check("threads" in fold.locator("summary").inner_text().lower() and "(6)" in fold.locator("summary").inner_text(), f"{where}: six threads with one stack are one")
+    check(fold.locator("> .frames").is_visible(), f"{where}: the key opens no thread")
+    check("threads" in fold.locator("> summary").inner_text().lower() and "(6)" in fold.locator("> summary").inner_text(), f"{where}: six threads with one stack are one")
     if scripts:
         page.fill("#search", "DISK took")
         check(visible() == counts["warning"] and page.inner_text("#found").startswith(f"{counts['warning']} of "), "the search")

@@ -87,6 +87,18 @@ class ServerCase(EndedCase):
     def tool(self, *arguments, **variables):
         return super().tool(*arguments, **{"LAUNCHGUARD_AGENT": str(self.agent), **variables})
 
+    def exported(self, format, *arguments):
+        """What the agent sends: it has no symbols."""
+        return super().exported(format, "--no-symbols", *arguments)
+
+    def named(self, format):
+        """With symbols, the same, and the functions of a crash as inspect shows them."""
+        self.assertEqual(self.victim("crash"), -signal.SIGSEGV)
+        ExportCase.exported(self, format, self.state)
+        run = json.loads(self.tool("inspect", "--json", "--last", self.state).output)
+        crash = run["crash"]
+        return run, (crash.get("dwarfStack") or crash["framePointerStack"])["frames"]
+
     def event(self):
         """The event as Sentry would store it, and the attachment. The envelope is whole, and
         Sentry says nothing against the event."""
@@ -118,6 +130,18 @@ class ServerCase(EndedCase):
 
 
 class Sentry(ServerCase):
+    def test_names(self):
+        """An inlined function is a frame of its own, after its caller."""
+        run, frames = self.named("sentry")
+        event, _ = self.event()
+        wanted = [(hex(number(frame["lookup"])), symbol["name"], symbol.get("line")) for frame in frames for symbol in frame.get("symbols") or [{"name": None}]]
+        (exception,) = event["exception"]["values"]
+        self.assertEqual([(hex(number(frame["instruction_addr"])), frame.get("function"), frame.get("lineno")) for frame in reversed(exception["stacktrace"]["frames"])], wanted)
+        self.assertTrue(any(line for _, _, line in wanted))
+        self.assertRegex(dict(event["tags"])["launchguard.bug"], "^[0-9a-f]{32}$")
+        self.assertNotEqual(dict(event["tags"])["launchguard.bug"], run["fingerprint"])
+        self.assertNotIn(os.path.expanduser("~") + "/", self.file.read_text())
+
     def addresses(self, trace):
         return [number(frame["instruction_addr"]) for frame in reversed((trace or {}).get("frames") or [])]
 
@@ -258,6 +282,21 @@ class OpenTelemetry(ServerCase):
 
     def without_functions(self, text):
         return re.sub(r"(?m) in \S.* \+ \d+$", "", text)
+
+    def test_names(self):
+        run, frames = self.named("otlp")
+        (record,) = [record for record in self.read("opentelemetry-proto")["records"] if record["event"] == "app.crash"]
+        lines = record["attributes"]["exception.stacktrace"].splitlines()
+        wanted = [symbol for frame in frames for symbol in frame.get("symbols") or [{}]]
+        self.assertEqual(len(lines), len(wanted))
+        for line, symbol in zip(lines, wanted):
+            if symbol:
+                self.assertIn(f" in {symbol['name']}", line)
+            if "line" in symbol:
+                self.assertTrue(line.endswith(f":{symbol['line']}"), line)
+        self.assertTrue(any("line" in symbol for symbol in wanted))
+        self.assertTrue(any(" in " in thread.get("stacktrace", "") for thread in record["attributes"]["launchguard.threads"]))
+        self.assertNotEqual(record["attributes"]["launchguard.bug"], run["fingerprint"])
 
     def check(self, run):
         found = self.read("opentelemetry-proto")
@@ -430,14 +469,14 @@ class Schema(EndedCase):
 
 class Choice(ServerCase):
     def test_agent_writes_the_same(self):
-        """The bytes are those of the agent, and the same at each time."""
+        """Without symbols the bytes are those of the agent, and the same at each time."""
         self.ended("crash", -signal.SIGSEGV)
         (path,) = (self.state / "runs").iterdir()
         before = sorted((entry, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in self.state.rglob("*"))
         for format in FORMATS:
             theirs = operator_case.run([self.agent, "--export", format, "--run", path])
             self.assertEqual((theirs.status, theirs.errors), (0, ""))
-            self.assertEqual(self.export(format, self.state).output, theirs.output)
+            self.assertEqual(self.export(format, "--no-symbols", self.state).output, theirs.output)
             self.assertEqual(self.exported(format, path).decode(), theirs.output)
         self.assertEqual(sorted((entry, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in self.state.rglob("*")), before)
 

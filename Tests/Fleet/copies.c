@@ -1,10 +1,11 @@
 /* Makes the runs of a fleet out of a few real ones. Each line of standard input is a copy:
  *
- *     FILE DIRECTORY NUMBER SECONDS VERSION MACHINE
+ *     FILE DIRECTORY NUMBER SECONDS VERSION MACHINE [APP [BOOT [KERNEL]]]
  *
  * the run file to copy; the state directory to copy it to; number, start (seconds since 1970),
- * version and machine id (32 hex digits, or 0 for none) of the copy. Its UUID is made of machine,
- * directory and number, so that the same line makes the same run. Checksums are right. */
+ * version and machine id (32 hex digits, or 0 for none) of the copy; application, boot id (as the
+ * machine id) and release of the kernel, where they are not those of the file. Its UUID is made of
+ * machine, directory and number, so that the same line makes the same run. Checksums are right. */
 #include "store/crc32c.h"
 #include "store/format.h"
 
@@ -19,11 +20,11 @@
 #define MOST_BYTES (64u << 20)
 
 static uint8_t *bytes;
+static char loaded[1024];
 static size_t size;
 
 static bool load(const char *path)
 {
-    static char loaded[4096];
     struct stat status;
     /* The last one again: only what is rewritten differs. */
     if (strcmp(loaded, path) == 0)
@@ -53,7 +54,7 @@ static void *section(enum lg__section_kind kind, size_t least)
     return NULL;
 }
 
-static bool parse_machine(const char *hex, uint8_t id[16])
+static bool parse_id(const char *hex, uint8_t id[16])
 {
     memset(id, 0, 16);
     if (strcmp(hex, "0") == 0)
@@ -64,11 +65,17 @@ static bool parse_machine(const char *hex, uint8_t id[16])
     return true;
 }
 
-static bool rewrite(const char *directory, uint64_t number, uint64_t seconds, const char *version, const char *machine)
+/* Words of a line that may be missing. */
+struct changes {
+    char app[64], boot[64], kernel[64];
+};
+
+static bool rewrite(const char *directory, uint64_t number, uint64_t seconds, const char *version, const char *machine,
+                    const struct changes *changes)
 {
     struct lg__identity *identity = section(LG__SECTION_IDENTITY, sizeof *identity);
     struct lg__system *system = section(LG__SECTION_SYSTEM, sizeof *system);
-    if (!identity || !system || !parse_machine(machine, system->machine.id))
+    if (!identity || !system || !parse_id(machine, system->machine.id))
         return false;
     memcpy(identity->uuid, system->machine.id, 8);
     const uint32_t rest[2] = { lg__crc32c(0, directory, strlen(directory)), (uint32_t)number };
@@ -76,6 +83,12 @@ static bool rewrite(const char *directory, uint64_t number, uint64_t seconds, co
     identity->ordinal = number;
     identity->wall_ns = seconds * UINT64_C(1000000000);
     snprintf(identity->app_version, sizeof identity->app_version, "%s", version);
+    if (changes->app[0])
+        snprintf(identity->app_id, sizeof identity->app_id, "%s", changes->app);
+    if (changes->boot[0] && !parse_id(changes->boot, identity->boot_id))
+        return false;
+    if (changes->kernel[0])
+        snprintf(system->kernel, sizeof system->kernel, "%s", changes->kernel);
     identity->crc = lg__crc32c(0, identity, offsetof(struct lg__identity, crc));
     system->crc = lg__crc32c(0, system->invocation, offsetof(struct lg__system, command_line) - offsetof(struct lg__system, invocation) +
                                                         system->command_line_size);
@@ -103,12 +116,21 @@ static bool save(const char *directory, uint64_t number)
 
 int main(void)
 {
+    static char line[4096];
     char file[1024], directory[1024], version[64], machine[64];
     uint64_t number, seconds;
-    while (scanf("%1023s %1023s %" SCNu64 " %" SCNu64 " %63s %63s", file, directory, &number, &seconds, version, machine) == 6)
-        if (!load(file) || !rewrite(directory, number, seconds, version, machine) || !save(directory, number)) {
+    while (fgets(line, sizeof line, stdin)) {
+        struct changes changes = { 0 };
+        if (sscanf(line, "%1023s %1023s %" SCNu64 " %" SCNu64 " %63s %63s %63s %63s %63s", file, directory, &number, &seconds, version, machine,
+                   changes.app, changes.boot, changes.kernel) < 6)
+            return 2;
+        if (!load(file) || !rewrite(directory, number, seconds, version, machine, &changes) || !save(directory, number)) {
             fprintf(stderr, "fleet-copies: %s cannot be copied to %s\n", file, directory);
             return 1;
         }
-    return feof(stdin) ? 0 : 2;
+        /* What one line changed is not in the next one. */
+        if (changes.app[0])
+            loaded[0] = 0;
+    }
+    return 0;
 }

@@ -56,7 +56,7 @@ class Beyond(DeliveryTest):
         tool = [options.tool, "collect", "--no-symbols", "--into", self.folder / "fleet.db", self.state]
         subprocess.run(tool, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT_S)
         top = subprocess.run([options.tool, "top", "--json", self.folder / "fleet.db"], check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
-        wanted = {group["fingerprint"]: group["runs"] for group in map(json.loads, top.splitlines())}
+        wanted = {group["fingerprints"][0]: group["runs"] for group in map(json.loads, top.splitlines())}
         self.assertEqual(sorted(wanted.values()), [ABORTS, CRASHES])
         bodies = [request.body.decode() for request in server.accepted()]
         self.assertLess(len({request.headers["x-request-id"].split("/")[0] for request in server.accepted()}), CRASHES + ABORTS,

@@ -5,15 +5,12 @@ Short programs die, and their run files become the runs of many devices. SQLite'
 of Python, opens the database, and runs the queries of docs/FLEET.md. With --long: 10,000 runs, a
 bomb, and an interrupt.
 """
-import argparse
 import collections
 import contextlib
 import html.parser
-import io
 import json
 import os
 import pathlib
-import pty
 import re
 import shutil
 import signal
@@ -22,125 +19,18 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import tarfile
 import time
-import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "Operator"))
-
-sys.path.insert(0, str(HERE.parent / "Format"))
-
-sys.path.insert(0, str(HERE.parent / "Export"))
-
+import fleet_case
 import operator_case
 import readers
+from fleet_case import DAMAGED, DAY_S, ENDS, NOT_FOUND, SECRET, START_S, USAGE, FleetCase
+from operator_case import ROOT
 from page import STRUCTURES, File, crc32c
-from operator_case import ROOT, OperatorCase
 from waiting import wait_until
 
-NOT_FOUND, USAGE, DAMAGED = 1, 2, 3
-SECRET = b"correct-horse-battery-staple"
-ENDS = {"clean": "clean", "write": "crash", "divide": "crash", "abort": "crash", "exit": "exit", "kill": "unknown"}
-DAY_S = 86400
-START_S = 1_760_000_000 // DAY_S * DAY_S  # in October 2025
 PAGE = ROOT / "docs/FLEET.md"
-# Columns that a later collect changes though it finds nothing new.
-OF_THE_COLLECT = ("last_collected", "source")
-
-
-class FleetCase(OperatorCase):
-    """One real run of each end, and copies of them."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.sources = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-fleet-"))
-        cls.addClassCleanup(shutil.rmtree, cls.sources, ignore_errors=True)
-        for end in ENDS:
-            operator_case.run([operator_case.options.victim, cls.sources / end, "1.0", end])
-        cls.files = {end: next((cls.sources / end / "runs").glob("*.lgrun")) for end in ENDS}
-
-    def setUp(self):
-        super().setUp()
-        self.database = self.directory / "fleet.db"
-        self.lines, self.copied = [], []
-
-    def copy(self, end, device, number, day=0, version="1.0", machine=None):
-        """A run of a device, that began some days after START_S."""
-        folder = self.directory / "devices" / device
-        (folder / "runs").mkdir(parents=True, exist_ok=True)
-        self.lines.append(f"{self.files[end]} {folder} {number} {START_S + day * DAY_S + number} {version} {machine or 0}\n")
-        self.copied.append((ENDS[end], end, device, day, version))
-        return folder
-
-    def write_copies(self):
-        lines, self.lines = sorted(self.lines), []
-        subprocess.run([operator_case.options.copies], input="".join(lines), text=True, check=True, timeout=operator_case.LIMIT_S)
-        return self.directory / "devices"
-
-    def collect(self, *sources, status=0, symbols=False, **variables):
-        # To look symbols up takes most of the time.
-        result = self.tool("collect", "--into", self.database, *([] if symbols else ["--no-symbols"]), *sources, **variables)
-        self.assertEqual(result.status, status, result)
-        return result
-
-    def top(self, *arguments, status=0):
-        result = self.tool("top", "--json", *arguments, self.database)
-        self.assertEqual(result.status, status, result)
-        return [json.loads(line) for line in result.output.splitlines()]
-
-    def query(self, sql, *values):
-        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=operator_case.LIMIT_S) as connection:
-            rows = connection.execute(sql, values).fetchall()
-        connection.close()
-        return rows
-
-    def check_database(self):
-        self.assertEqual(self.query("PRAGMA integrity_check"), [("ok",)])
-        self.assertEqual(self.query("PRAGMA foreign_key_check"), [])
-
-    def contents(self):
-        """All rows of all tables, but for when and from where they were collected last."""
-        tables = {}
-        for (name,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table'"):
-            columns = [row[1] for row in self.query(f"PRAGMA table_info({name})") if row[1] not in OF_THE_COLLECT]
-            tables[name] = sorted(self.query(f"SELECT {', '.join(columns)} FROM {name}"), key=repr)
-        return tables
-
-    def fingerprint(self, ending, headline=""):
-        found = [group["fingerprint"] for group in self.top() if group["ending"] == ending and headline in group["headline"]]
-        self.assertEqual(len(found), 1, found)
-        return found[0]
-
-    def tarball(self, name, *members):
-        path = self.directory / name
-        with tarfile.open(path, "w:gz") as tar:
-            for member, inside in members:
-                if isinstance(member, tarfile.TarInfo):
-                    tar.addfile(member, io.BytesIO(inside) if inside else None)
-                else:
-                    tar.add(member, inside)
-        return path
-
-    def on_terminal(self, words, **variables):
-        """The tool's output on a terminal, and its exit status."""
-        master, terminal = pty.openpty()
-        process = subprocess.Popen([operator_case.options.tool, *words], stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, env={**os.environ, **variables})
-        self.addCleanup(process.kill)
-        os.close(terminal)
-        shown = b""
-        try:
-            while part := os.read(master, 4096):
-                shown += part
-        except OSError:
-            pass  # the terminal is closed
-        os.close(master)
-        return shown, process.wait(operator_case.LIMIT_S)
-
-    def leave_out(self, reason):
-        print(f"{self.id()} is left out: {reason}")
-        self.skipTest(reason)
 
 
 class Collect(FleetCase):
@@ -237,27 +127,27 @@ class Collect(FleetCase):
         self.collect(self.state, status=DAMAGED)
         self.assertEqual(self.query("SELECT ending, signal, is_damaged FROM run"), [("crash", "SIGSEGV", 1)])
 
-    def test_a_fingerprint_that_no_run_has_any_more(self):
+    def test_a_key_that_no_run_has_any_more(self):
         """As where a later version of LaunchGuard computes other ones."""
         devices = self.fill()
         self.collect(devices)
         whole = self.contents()
-        (name,), (other,) = self.query("SELECT fingerprint FROM ranking ORDER BY runs DESC LIMIT 2")
+        (name,), (other,) = self.query("SELECT bug FROM ranking ORDER BY runs DESC LIMIT 2")
         with sqlite3.connect(self.database) as connection:
             connection.execute("PRAGMA foreign_keys = OFF")
-            for table in "run", "fingerprint", "example":
-                connection.execute(f"UPDATE {table} SET fingerprint = ? WHERE fingerprint = ?", ("f" * 32, name))
-            # The other fingerprint has only the run that is its example.
-            connection.execute("INSERT INTO fingerprint SELECT ?, app, ending, headline, place FROM fingerprint WHERE fingerprint = ?", ("e" * 32, other))
-            connection.execute("UPDATE run SET fingerprint = ? WHERE uuid != (SELECT run_uuid FROM example WHERE fingerprint = ?) AND fingerprint = ?", ("e" * 32, other, other))
-            connection.execute("UPDATE example SET fingerprint = ? WHERE fingerprint = ?", ("e" * 32, other))
+            for table, column in ("run", "key"), ("run", "bug"), ("bug", "key"), ("example", "key"):
+                connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", ("f" * 32, name))
+            # The other one has only the run that is its example.
+            connection.execute("INSERT INTO bug SELECT ?, app, ending, kind, headline, place FROM bug WHERE key = ?", ("e" * 32, other))
+            connection.execute("UPDATE run SET bug = ?1, key = ?1 WHERE uuid != (SELECT run_uuid FROM example WHERE key = ?2) AND bug = ?2", ("e" * 32, other))
+            connection.execute("UPDATE example SET key = ? WHERE key = ?", ("e" * 32, other))
         connection.close()
         self.collect(devices)
         self.check_database()
         found = self.contents()
         self.assertEqual({table: rows for table, rows in found.items() if table != "example"}, {table: rows for table, rows in whole.items() if table != "example"})
         self.assertEqual([row[0] for row in found["example"]], [row[0] for row in whole["example"]])
-        self.assertIn("no run has a fingerprint", self.tool("show", "f" * 32, self.database).errors)
+        self.assertIn("no bug has a key", self.tool("show", "f" * 32, self.database).errors)
 
     def test_many_at_once(self):
         """Each begins with no database, and says what it alone added."""
@@ -320,6 +210,63 @@ class Collect(FleetCase):
         self.check_database()
 
 
+    def names(self):
+        return self.query("SELECT d.name, count(*) FROM device d JOIN run r ON r.device_id = d.id GROUP BY d.id ORDER BY 1")
+
+    def test_devices_by_their_names(self):
+        """Machines that were copied from one image."""
+        for device in "one", "two":
+            self.copy("write", f"{device}/var/lib/app", 1, machine="1" * 32)
+            self.copy("exit", f"{device}/home/a/app", 1, machine="2" * 32)
+        devices = self.write_copies()
+        self.collect(devices)
+        self.assertEqual(self.names(), [("1" * 32, 2), ("2" * 32, 2)])
+        # A surer rule counts for what was collected before, too.
+        self.collect("--device-from", "name", devices / "one", devices / "two")
+        self.assertEqual(self.names(), [("one", 2), ("two", 2)])
+        for pattern, names in ((f"{self.directory}/devices/{{device}}", ["one", "two"]), ("devices/{device}/*", ["one", "two"]), ("{device}/app", ["a", "lib"]),
+                               ("dev*ces/x{device}y", None), ("/devices/{device}", None), ("t{device}o/var/lib/app", None)):
+            self.database = self.directory / "by-pattern.db"
+            self.database.unlink(missing_ok=True)
+            result = self.collect("--device-from", pattern, devices, status=0 if names else NOT_FOUND)
+            if names:
+                self.assertEqual(self.names(), [(name, 2) for name in names], pattern)
+            else:
+                self.assertIn(f"--device-from {pattern} does not match this path", result.errors)
+        for wrong in ["--device-from", "/srv/*"], ["--device-from", "{device}/{device}"], ["--device-from", "name", "--device", "x"], ["--device-from", ""]:
+            self.assertEqual(self.tool("collect", "--into", self.database, *wrong, devices).status, USAGE, wrong)
+
+    def test_cloned_machine_ids(self):
+        boots = [f"{number:032x}" for number in range(1, 9)]
+        app = "org.example.fleet"
+        # One device with three boots, and two users of a machine, at once in the same boots.
+        for day in range(6):
+            self.copy("clean", "fine", day + 1, day, "1.0", "1" * 32, app, boots[day // 2])
+            self.copy("clean", "users/alice", day + 1, day, "1.0", "2" * 32, app, boots[4 + day // 3])
+            self.copy("clean", "users/bob", day + 1, day, "1.0", "2" * 32, app, boots[4 + day // 3])
+        self.assertEqual(self.collect(self.write_copies()).errors, "")
+        # Two boots that take turns, in one folder; and folders without a common boot.
+        for day in range(4):
+            self.copy("clean", "turns", day + 1, day, "1.0", "3" * 32, app, boots[day % 2])
+        for day, folder, boot in (0, "copy-a", 0), (1, "copy-b", 1), (2, "copy-a", 2):
+            self.copy("clean", folder, day + 1, day, "1.0", "4" * 32, app, boots[boot])
+        devices = self.write_copies()
+        result = self.collect("--json", devices)
+        self.assertEqual(json.loads(result.output)["clonedMachines"], 2)
+        said = result.errors.splitlines()
+        self.assertEqual(len(said), 2, said)
+        self.assertIn(f"machine id {'3' * 32} of {app}: boots that take turns, in {devices}/turns: more than one device has it", said[0])
+        self.assertIn(f"in {devices}/copy-a, {devices}/copy-b: more than one device", said[1])
+        self.assertEqual(self.query("SELECT machine_id FROM machine WHERE is_cloned ORDER BY 1"), [("3" * 32,), ("4" * 32,)])
+        self.copy("write", "fine", 9, 6, "1.0", "1" * 32, app, boots[2])
+        self.collect(self.write_copies())
+        self.assertIn("2 machine ids are of more than one device each", self.tool("top", self.database).output)
+        # By names they are what they are.
+        self.database = self.directory / "names.db"
+        self.assertEqual(self.collect("--device-from", "devices/{device}", devices).errors, "")
+        self.assertEqual({name for name, _ in self.names()}, {"fine", "users", "turns", "copy-a", "copy-b"})
+
+
 class Top(FleetCase):
     def test_groups(self):
         days = {"write": [0, 0, 0, 5, 13], "abort": [2, 13], "exit": [13, 12, 11], "clean": [13] * 4}
@@ -334,14 +281,15 @@ class Top(FleetCase):
         self.assertEqual([(group["runs"], group["devices"], group["ending"]) for group in groups], [(5, 2, "crash"), (3, 2, "exit"), (2, 2, "crash")])
         for group, end in zip(groups, ["write", "exit", "abort"]):
             self.assertEqual(group["trend"], [days[end].count(day) for day in range(14)], group)
-            self.assertEqual((group["firstVersion"], group["lastVersion"]), (f"1.{min(days[end])}", f"1.{max(days[end])}"))
+            self.assertEqual([part["name"] for part in group["versions"]], [f"1.{day}" for day in sorted(set(days[end]))])
             self.assertEqual(group["trendEnd"], time.strftime("%Y-%m-%d", time.gmtime(START_S + 13 * DAY_S)))
         self.assertIn("fleet_victim_write", groups[0]["place"])
         text = self.tool("top", self.database).output
         self.assertIn("org.example.fleet: 10 of 14 runs on 2 devices died\n", text)
-        self.assertRegex(text, "5× on 2 devices +" + groups[0]["fingerprint"][:12] + " +1.0 – 1.13 +█····▃·······▃\n")
+        self.assertIn(f"2 devices, 5×  {groups[0]['bug'][:12]}  █····▃·······▃  1.0 (3×), 1.5 (1×), 1.13 (1×)\n", text)
+        self.assertIn("access through a NULL pointer in fleet_victim_write (victim.c:", text)
         narrow = self.on_terminal(["top", self.database], COLUMNS="36")[0].decode()
-        self.assertIn(groups[0]["fingerprint"][:12], narrow)
+        self.assertIn(groups[0]["bug"][:12], narrow)
         self.assertLessEqual(max(len(re.sub(r"\x1b\[[\d;]*m", "", row)) for row in narrow.splitlines()), 36, narrow)
         self.assertEqual(len(self.top("-n", "1")), 1)
         self.assertEqual(self.top("--app", "org.example.other", status=NOT_FOUND), [])
@@ -363,11 +311,13 @@ class Top(FleetCase):
         self.collect(self.write_copies())
         groups = self.top("--version", "1.4.1..1.4.2")
         totals = tuple(map(sum, zip(*counts.values())))
-        found = [(group["change"]["kind"], group["change"]["oldRuns"], group["change"]["newRuns"]) for group in groups]
+        found = [(group["change"]["kind"], group["change"]["oldCount"], group["change"]["newCount"]) for group in groups]
         self.assertEqual(found, [("new", 0, 4), ("more", 1, 40), ("gone", 5, 0), ("less", 30, 2), ("same", 6, 6)])
         self.assertEqual({(group["change"]["oldTotal"], group["change"]["newTotal"]) for group in groups}, {totals})
         text = self.tool("top", "--version", "1.4.1..1.4.2", self.database).output
-        self.assertIn(f"1 of {totals[0]} runs of 1.4.1, 40 of {totals[1]} of 1.4.2", text)
+        self.assertRegex(text, f"1 of {totals[0]} runs of 1.4.1, 40 of {totals[1]} of 1.4.2: at least [0-9.]+ times as often\n")
+        self.assertIn(f"30 of {totals[0]} runs of 1.4.1, 2 of {totals[1]} of 1.4.2: at most 0.3 times as often\n", text)
+        self.assertIn(f"6 of {totals[0]} runs of 1.4.1, 6 of {totals[1]} of 1.4.2; chance may explain that\n", text)
         missing = self.tool("top", "--version", "1.4.1..9", self.database)
         self.assertEqual((missing.status, missing.output), (NOT_FOUND, ""))
         self.assertIn("no application has runs of both versions, 1.4.1 and 9; it has 1.4.2, 1.4.1\n", missing.errors)
@@ -376,6 +326,24 @@ class Top(FleetCase):
         self.assertIn("it has no run of org.nobody; it has org.example.fleet\n", self.tool("top", "--app", "org.nobody", self.database).errors)
         for wrong in "1.4.1", "..1.4.2", "1.4.1..":
             self.assertEqual(self.tool("top", "--version", wrong, self.database).status, USAGE)
+
+    def test_what_was_said(self):
+        """Two assertions of one function are two bugs, and a row has the sentence."""
+        words = {"assert": "argc == 0 && \"no arguments\"", "assert-state": "!argv[1][0] && \"no state\""}
+        for end in words:
+            operator_case.run([operator_case.options.victim, self.sources / end, "1.0", end])
+            self.files[end] = next((self.sources / end / "runs").glob("*.lgrun"))
+            for number, app in enumerate(("org.alpha", "org.beta"), 1):
+                ENDS[end] = "crash"
+                self.copy(end, f"{app}/{end}", number, 0, "1.0", f"{number:032x}", app)
+            del ENDS[end]
+        self.collect(self.write_copies(), symbols=True)
+        self.assertEqual(len(self.top()), 4)
+        text = self.tool("top", self.database).output
+        for said in words.values():
+            for app in "org.alpha", "org.beta":
+                self.assertRegex(text, re.escape(f"  assertion `{said}' failed in main (victim.c:") + rf"\d+\) of {app}\n")
+        self.assertEqual(len(self.top("--app", "org.beta")), 2)
 
     def test_code_that_moved(self):
         """Functions with the same code have the same fingerprint in two builds, without symbols."""
@@ -398,24 +366,36 @@ class Top(FleetCase):
         self.collect(folder, symbols=True)
         groups = {group["place"]: group for group in self.top("--version", "1..2")}
         self.assertEqual(sorted(groups), ["in fleet_victim_divide", "in fleet_victim_write"])
-        self.assertEqual(groups["in fleet_victim_divide"]["change"], {"kind": "gone", "oldRuns": 1, "newRuns": 0, "oldTotal": 4, "newTotal": 2})
+
+        def change(place):
+            return tuple(groups[place]["change"][name] for name in ("kind", "oldCount", "oldTotal", "newCount", "newTotal"))
+
+        self.assertEqual(change("in fleet_victim_divide"), ("gone", 1, 4, 0, 2))
+        self.assertEqual(change("in fleet_victim_write"), ("same", 2, 4, 1, 2))
         own = {row[0]: row[1] for row in self.query("SELECT version, fingerprint FROM run WHERE place = 'in fleet_victim_write'")}
         self.assertNotEqual(own["1"], own["2"])
-        self.assertEqual(groups["in fleet_victim_write"]["fingerprint"], own["2"])
-        self.assertEqual(groups["in fleet_victim_write"]["change"],
-                         {"kind": "same", "oldRuns": 2, "newRuns": 1, "oldTotal": 4, "newTotal": 2, "oldFingerprint": own["1"]})
-        self.assertIn(f"2 of 4 runs of 1 (as {own['1'][:12]}), 1 of 2 of 2", self.tool("top", "--version", "1..2", self.database).output)
-        same = {group["fingerprint"]: group.get("samePlace") for group in self.top()}
-        self.assertEqual((same.pop(own["1"]), same.pop(own["2"])), ([own["2"]], [own["1"]]))
-        self.assertEqual(set(same.values()), {None})
-        self.assertIn(f"  the same place as {own['1'][:12]}\n", self.tool("top", self.database).output)
-        self.assertIn(f"  same place   {own['1'][:12]}\n", self.tool("show", own["2"], self.database).output)
+        self.assertEqual(groups["in fleet_victim_write"]["fingerprints"], [own["1"], own["2"]])
+        # Either fingerprint names it.
+        shown = {self.tool("show", own[version], self.database).output for version in "12"}
+        self.assertEqual(len(shown), 1)
         # Without symbols the places are addresses.
         self.database.unlink()
         self.collect(folder)
-        self.assertEqual([group for group in self.top() if "samePlace" in group], [])
         kinds = sorted(group["change"]["kind"] for group in self.top("--version", "1..2"))
         self.assertEqual(kinds, ["gone", "gone", "new"])
+        nameless = [group["bug"] for group in self.top()]
+        # What was collected so goes with what is collected later, with what was decided of it.
+        for bug in nameless:
+            self.tool("mute", bug, self.database)
+        self.collect(folder, symbols=True)
+        self.assertEqual(sorted(group["place"] for group in self.top("--all")), sorted(groups))
+        self.assertEqual(self.top(status=NOT_FOUND), [])
+        for bug in nameless:
+            self.assertEqual(self.tool("show", bug, self.database).status, 0)
+        before = self.contents()
+        self.collect(folder, symbols=True)
+        self.assertEqual(self.contents(), before)
+        self.check_database()
 
 
 class Page(html.parser.HTMLParser):
@@ -453,13 +433,13 @@ class Show(FleetCase):
         self.collect("--device", "<b>Lobby</b>", self.write_copies(), symbols=True)
 
     def test_example(self):
-        name = self.fingerprint("crash", "fleet_victim_write")
+        name = self.bug("crash", "fleet_victim_write")
         shown = json.loads(self.tool("show", "--json", name, self.database).output)
-        self.assertEqual((shown["group"]["fingerprint"], shown["group"]["runs"], shown["device"]), (name, 2, "<b>Lobby</b>"))
-        self.assertEqual([(part["name"], part["runs"]) for part in shown["versions"]], [("1.2", 1), ("1.1", 1)])
+        self.assertEqual((shown["group"]["bug"], shown["group"]["runs"], shown["device"]), (name, 2, "<b>Lobby</b>"))
+        self.assertEqual([(part["name"], part["runs"]) for part in shown["group"]["versions"]], [("1.1", 1), ("1.2", 1)])
         inspected = json.loads(self.tool("inspect", "--json", shown["example"]["path"]).output)
         self.assertEqual(shown["example"], inspected)
-        for digits in name[:8], name.upper():
+        for digits in name[:8], name.upper(), shown["group"]["fingerprints"][0]:
             text = self.tool("show", digits, self.database)
             self.assertEqual(text.status, 0, text)
             self.assertIn("in fleet_victim_write + ", text.output)
@@ -472,7 +452,7 @@ class Show(FleetCase):
         devices = self.write_copies()
         tarball = self.tarball("kiosk-8.tar.gz", (devices / "8", "var/lib/8"))
         self.collect(tarball, symbols=True)
-        name = self.fingerprint("crash", "fleet_victim_write")
+        name = self.bug("crash", "fleet_victim_write")
         shown = json.loads(self.tool("show", "--json", name, self.database).output)
         self.assertEqual({part["name"]: part.get("source") for part in shown["devices"]}, {"8" * 32: str(tarball), "<b>Lobby</b>": None})
         self.assertIn(f"  {'8' * 32} (kiosk-8.tar.gz)  1×", self.tool("show", name, self.database).output)
@@ -482,8 +462,8 @@ class Show(FleetCase):
         self.assertEqual({part.get("source") for part in shown["devices"]}, {None})
 
     def test_the_most_complete_record_is_the_example(self):
-        name = self.fingerprint("crash", "fleet_victim_write")
-        best = self.query("SELECT run_uuid FROM example WHERE fingerprint = ?", name)
+        name = self.bug("crash", "fleet_victim_write")
+        best = self.query("SELECT run_uuid FROM example WHERE key = ?", name)
         path = pathlib.Path(self.query("SELECT path FROM run WHERE uuid = ?", best[0][0])[0][0])
         # A checksum of what the run began on is wrong.
         content = bytearray(path.read_bytes())
@@ -494,12 +474,12 @@ class Show(FleetCase):
         self.database = self.directory / "other.db"
         self.collect(self.directory / "devices", status=DAMAGED)
         self.assertEqual(self.query("SELECT is_damaged FROM run WHERE uuid = ?", best[0][0]), [(1,)])
-        self.assertNotEqual(self.query("SELECT run_uuid FROM example WHERE fingerprint = ?", name), best)
+        self.assertNotEqual(self.query("SELECT run_uuid FROM example WHERE key = ?", name), best)
         # A damaged copy changes nothing where there was a whole one.
         self.database = before
         self.collect(self.directory / "devices", status=DAMAGED)
         self.assertEqual(self.query("SELECT is_damaged FROM run WHERE uuid = ?", best[0][0]), [(0,)])
-        self.assertEqual(self.query("SELECT run_uuid FROM example WHERE fingerprint = ?", name), best)
+        self.assertEqual(self.query("SELECT run_uuid FROM example WHERE key = ?", name), best)
 
     def test_no_such(self):
         for words, status in (["abcd"], NOT_FOUND), (["ab"], USAGE), (["xyzxyz"], USAGE), (["--html", "--json", "abcd"], USAGE):
@@ -507,7 +487,7 @@ class Show(FleetCase):
             self.assertEqual((result.status, result.output), (status, ""), result)
 
     def test_pages(self):
-        name = self.fingerprint("crash", "fleet_victim_write")
+        name = self.bug("crash", "fleet_victim_write")
         for words in ["top"], ["top", "--version", "1.1..1.3"], ["show", name]:
             result = self.tool(words[0], "--html", *words[1:], self.database)
             self.assertEqual((result.status, result.errors), (0, ""), result)
@@ -601,8 +581,12 @@ class BadInput(FleetCase):
         def newer(connection):
             connection.execute("PRAGMA user_version = 99")
 
-        for change, words in (newer, "a newer launchguard made it"), (other, "not one of launchguard collect"), (None, "no SQLite database"):
-            self.database.write_bytes(whole if change is newer else b"")
+        def older(connection):
+            connection.execute("PRAGMA user_version = 1")
+
+        for change, words in ((newer, "a newer launchguard made it"), (older, "collect again into a new file"), (other, "not one of launchguard collect"),
+                              (None, "no SQLite database")):
+            self.database.write_bytes(whole if change in (newer, older) else b"")
             if change:
                 with sqlite3.connect(self.database) as connection:
                     change(connection)
@@ -616,10 +600,10 @@ class BadInput(FleetCase):
                 self.assertIn(words, result.errors)
             self.assertEqual(self.database.read_bytes(), before)
         # Values that no collect stores.
-        for change in "fingerprint SET headline = x'FF00'", "fingerprint SET headline = NULL", "run SET app = NULL", "device SET name = NULL":
+        for change in "bug SET headline = x'FF00'", "bug SET headline = NULL", "run SET app = NULL", "device SET name = NULL":
             self.database.write_bytes(whole)
             with sqlite3.connect(self.database) as connection:
-                name = connection.execute("SELECT fingerprint FROM run").fetchone()[0]
+                name = connection.execute("SELECT bug FROM run").fetchone()[0]
                 connection.execute("PRAGMA writable_schema = 1")
                 connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE type = 'table'")
             connection.close()
@@ -702,7 +686,7 @@ class BadInput(FleetCase):
 
     def test_output_that_cannot_be_written(self):
         self.collect(self.good())
-        name = self.fingerprint("crash")
+        name = self.bug("crash")
         for words in ["top"], ["top", "--html"], ["top", "--json"], ["show", name], ["show", "--html", name]:
             with open("/dev/full", "wb") as full:
                 result = subprocess.run([operator_case.options.tool, *words, self.database], stdout=full, stderr=subprocess.PIPE, text=True, check=False,
@@ -734,7 +718,7 @@ class BadInput(FleetCase):
         alone = self.directory / "launchguard"
         shutil.copy(operator_case.options.tool, alone)
         fleet = operator_case.options.tool.parent / "launchguard-fleet"
-        for command in "collect", "top", "show":
+        for command in "collect", "top", "show", "resolve", "mute", "merge":
             self.assertIn(f"USAGE: launchguard {command}", operator_case.run([alone, command, "--help"]).output)
             both = [operator_case.run([program, command, "--help"]).output for program in (fleet, alone)]
             self.assertEqual(both[0], both[1])
@@ -776,7 +760,7 @@ class Documentation(FleetCase):
 
     def test_json(self):
         lines = self.tool("top", "--json", self.database).output + self.tool("top", "--json", "--version", "1.2..1.3", self.database).output
-        lines += self.tool("show", "--json", self.top()[0]["fingerprint"], self.database).output
+        lines += self.tool("show", "--json", self.top()[0]["bug"], self.database).output
         lines += self.tool("collect", "--json", "--into", self.directory / "again.db", self.directory / "devices").output
         (self.directory / "lines").write_text(lines, encoding="utf-8")
         # Where the tests of the other commands have it too.
@@ -790,10 +774,10 @@ class Documentation(FleetCase):
         """Fields stand by name, and nothing in the line is a command of a terminal."""
         odd = 'é "\\ / \b\f\n\r\t \x1b\x7f\x85 \u202e \U0001f600'
         with contextlib.closing(sqlite3.connect(self.database)) as connection, connection:
-            connection.execute("UPDATE fingerprint SET place = ?", (odd,))
-        lines = [line for words in (["top"], ["top", "--version", "1.2..1.3"], ["show", self.top()[0]["fingerprint"]])
+            connection.execute("UPDATE bug SET place = ?", (odd,))
+        lines = [line for words in (["top"], ["top", "--version", "1.2..1.3"], ["show", self.top()[0]["bug"]])
                  for line in self.tool(words[0], "--json", *words[1:], self.database).output.splitlines()]
-        self.assertEqual({json.loads(line)["type"] for line in lines}, {"fleet-fingerprint", "fleet-example"})
+        self.assertEqual({json.loads(line)["type"] for line in lines}, {"fleet-bug", "fleet-example"})
         for line in lines:
             text = json.dumps(json.loads(line), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             for unsafe in "\x7f\x85\u202e":
@@ -803,7 +787,7 @@ class Documentation(FleetCase):
 
     def test_versions(self):
         self.assertIn(f"`PRAGMA application_id` is {self.query('PRAGMA application_id')[0][0]} ", self.page.replace("\n", " "))
-        self.assertEqual(self.query("PRAGMA user_version"), [(1,)])
+        self.assertEqual(self.query("PRAGMA user_version"), [(2,)])
 
     def quotes(self, language):
         return re.findall(rf"^```{language}\n(.*?)^```", self.page, flags=re.MULTILINE | re.DOTALL)
@@ -822,18 +806,18 @@ class Documentation(FleetCase):
         (self.directory / "queries.json").write_text(json.dumps(self.quotes("sql")))
         found, complaint = readers.read(python, "datasette", self.database)
         self.assertIsNone(complaint)
-        self.assertEqual((set(found["tables"]), set(found["views"])), ({"device", "example", "fingerprint", "machine", "run"}, {"day", "ranking", "version"}))
+        self.assertEqual((set(found["tables"]), set(found["views"])), ({"annotation", "bug", "decision", "device", "example", "machine", "merge", "run"}, {"bug_version", "day", "ranking", "version"}))
         self.assertEqual(set(found["statuses"].values()), {200}, found["statuses"])
         names = found["run"]["columns"]
         runs = [dict(zip(names, row)) if isinstance(row, list) else row for row in found["run"]["rows"]]
         self.assertEqual([run["started"] for run in runs], sorted((run["started"] for run in runs), reverse=True))
-        headlines, devices = dict(self.query("SELECT fingerprint, headline FROM fingerprint")), dict(self.query("SELECT id, name FROM device"))
+        headlines, devices = dict(self.query("SELECT key, headline FROM bug")), dict(self.query("SELECT id, name FROM device"))
         for run in runs:
             self.assertEqual(run["device_id"]["label"], devices[run["device_id"]["value"]])
-            if run["fingerprint"]:
-                self.assertEqual(run["fingerprint"]["label"], headlines[run["fingerprint"]["value"]])
+            if run["bug"]:
+                self.assertEqual(run["bug"]["label"], headlines[run["bug"]["value"]])
         facets = {name: {facet["value"]: facet["count"] for facet in facets["results"]} for name, facets in found["run"]["facet_results"].items()}
-        self.assertEqual(set(facets), {"ending", "version", "device_id"})
+        self.assertEqual(set(facets), {"app", "ending", "version", "device_id"})
         self.assertEqual(facets["ending"], dict(self.query("SELECT ending, count(*) FROM run GROUP BY 1")))
         for query, answer in zip(self.quotes("sql"), found["answers"]):
             self.assertEqual([tuple(row) for row in answer["rows"]], self.query(query), query)
@@ -915,13 +899,4 @@ class Long(FleetCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--copies", required=True, type=pathlib.Path)
-    parser.add_argument("--long", action="store_true")
-    known, rest = parser.parse_known_args()
-    operator_case.options.copies, operator_case.options.long = known.copies.resolve(), known.long
-    if known.long:
-        # A debug build, on a busy machine.
-        operator_case.LIMIT_S = 1200
-    sys.argv[1:] = rest
-    operator_case.main()
+    fleet_case.main()

@@ -1,6 +1,9 @@
-/* A short life on a device of a fleet: `fleet-victim STATE VERSION END`, where END is a way to die,
- * or `wait`, which dies of the signal that it gets. */
+/* A short life on a device of a fleet: `fleet-victim STATE VERSION END [SCREEN]`, where END is a
+ * way to die, or `wait`, which dies of the signal that it gets. SCREEN is the value of an
+ * annotation. */
 #define _GNU_SOURCE
+#undef NDEBUG
+#include <assert.h>
 #include <launchguard/launchguard.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,13 +34,13 @@ int main(int argc, char **argv)
     static const struct rlimit no_core = { 0, 0 };
     lg_options options = LG_OPTIONS_INIT;
     lg_session *session;
-    if (argc != 4)
+    if (argc != 4 && argc != 5)
         return 98;
     setrlimit(RLIMIT_CORE, &no_core);
     options.app_id = "org.example.fleet";
     options.app_version = argv[2];
     options.state_directory = argv[1];
-    if (lg_start(&options, &session) != LG_OK || lg_annotate(session, "screen", "<settings> & more") != LG_OK ||
+    if (lg_start(&options, &session) != LG_OK || lg_annotate(session, "screen", argc > 4 ? argv[4] : "<settings> & more") != LG_OK ||
         lg_annotate(session, "token", "correct-horse-battery-staple") != LG_OK || lg_redact(session, "token") != LG_OK)
         return 97;
     lg_log(session, LG_LEVEL_INFO, "a short life");
@@ -50,6 +53,11 @@ int main(int argc, char **argv)
         return fleet_victim_divide(0);
     if (strcmp(end, "abort") == 0)
         abort();
+    /* Two bugs of one function. */
+    if (strcmp(end, "assert") == 0)
+        assert(argc == 0 && "no arguments");
+    if (strcmp(end, "assert-state") == 0)
+        assert(!argv[1][0] && "no state");
     if (strcmp(end, "exit") == 0)
         exit(3);
     if (strcmp(end, "kill") == 0)

@@ -1,6 +1,6 @@
 /* The texts and files that the agent reads: the configuration, names and headers of reports, the
- * credential file, what servers say about waiting, hints of the vendor. Damaged at random, under sanitizers; what is
- * accepted must keep its bounds.
+ * credential file, what servers say about waiting, hints of the vendor. Damaged at random, under
+ * sanitizers; what is accepted must keep its bounds.
  *
  *   fuzz-delivery ROUNDS */
 #include <fcntl.h>

@@ -27,12 +27,13 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            var configurations = [Delivery.Configuration](repeating: .init(target: .http("http://127.0.0.1:9/")), count: 4)
+            var configurations = [Delivery.Configuration](repeating: .init(target: .http("http://127.0.0.1:9/")), count: 5)
             configurations[0].ends = []
             configurations[0].reportsUnknownInLaunch = false
             configurations[1].keepReports = 0
             configurations[2].keepBytes = 1
             configurations[3].target = .otlp(nil)
+            configurations[4].hintKey = "no key"
             for configuration in configurations {
                 let error = #expect(throws: LaunchGuardError.self) { try session.delivery.start(configuration) }
                 #expect(error?.code == .option)

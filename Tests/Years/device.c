@@ -1,13 +1,23 @@
 #include "device.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "launch/hinted.h"
 #include "launch/suspects.h"
 #include "launch/versions.h"
 #include "launch/wish.h"
 #include "launchguard/repair.h"
 #include "launchguard/task.h"
+#include "os/os.h"
 #include "store/given.h"
+#include "store/hint.h"
+
+/* No CPU here: checksums are computed by their table. */
+bool lg__arch_has_crc32c(void)
+{
+    return false;
+}
 
 const char *const device_tasks[TASKS] = { "a", "b", "c" };
 
@@ -25,13 +35,42 @@ static bool is_suspect(struct device *device, const struct program *program, uns
     return lg__suspects_has(device_context(device), device_tasks[task], program->tasks[task]);
 }
 
+void device_take_hint(struct device *device)
+{
+    struct hint *hint = &device->hint;
+    struct lg__hint stored = { .said = { .serial = hint->serial, .kind = hint->kind, .expires_ns = hint->expires_ns } };
+    if (hint->kind == LG_HINT_LEAVE_OUT)
+        strcpy(stored.said.name, hint->what < TASKS ? device_tasks[hint->what] : "nothing");
+    else if (hint->kind == LG_HINT_REPAIR)
+        stored.said.name[0] = (char)('A' + hint->what);
+    else
+        snprintf(stored.said.name, sizeof stored.said.name, "%u", hint->what);
+    strcpy(stored.said.context, device->ledger.contexts[0].name);
+    stored.crc = lg__hint_crc(&stored);
+    hint->stored = stored;
+}
+
+static bool leaves_out(const struct device *device, unsigned task)
+{
+    const struct hint *hint = &device->hint;
+    return hint->kind == LG_HINT_LEAVE_OUT && hint->what == task && lg__hint_is_in_force(&hint->stored, device->ledger.contexts[0].name, device->now.wall_ns);
+}
+
+static struct lg__hinted hinted(const struct device *device, const struct lg__policy *policy)
+{
+    char version[16] = "";
+    if (device->hint.kind == LG_HINT_HOLD_BELOW)
+        snprintf(version, sizeof version, "%u", device->version);
+    return lg__hinted_find(&device->hint.stored, &device->ledger.contexts[0], version, policy, device->now.wall_ns);
+}
+
 /* TASKS: none is. */
 static unsigned first_suspect(struct device *device, const struct program *program)
 {
     unsigned most = TASKS;
     uint32_t crashes = 0;
     for (unsigned i = 0; i < TASKS; i++)
-        if (is_suspect(device, program, i) && !(device_hint(device, program) == LG_HINT_LEAVE_OUT && device->hint.what == i) && lg__suspects_crashes(device_context(device), device_tasks[i]) > crashes) {
+        if (is_suspect(device, program, i) && !leaves_out(device, i) && lg__suspects_crashes(device_context(device), device_tasks[i]) > crashes) {
             most = i;
             crashes = lg__suspects_crashes(device_context(device), device_tasks[i]);
         }
@@ -233,25 +272,17 @@ lg_hint_kind device_hint(const struct device *device, const struct program *prog
     return is_over || is_nothing ? LG_HINT_WITHDRAWN : hint->kind;
 }
 
-/* As lg__hinted_find(). */
-static struct lg__hinted hinted(const struct device *device, const struct program *program)
-{
-    const char *last = device->ledger.contexts[0].last_task;
-    const lg_hint_kind kind = device_hint(device, program);
-    const bool spares = kind != LG_HINT_LEAVE_OUT || (device->hint.what < TASKS && strcmp(last, device_tasks[device->hint.what]) == 0);
-    return (struct lg__hinted){ spares ? kind : LG_HINT_WITHDRAWN, device->hint.serial, device->hint.what + 1 };
-}
-
 void device_begin(struct device *device, const struct program *program)
 {
     struct lg__policy policy = policy_of(device, program);
-    policy.hint = hinted(device, program);
+    policy.hint = hinted(device, &policy);
     lg__decide_begin(device_context(device), &policy, &device->now, NULL);
 }
 
 void device_course(struct device *device, const struct program *program)
 {
-    const struct lg__hinted hint = hinted(device, program);
+    const struct lg__policy policy = policy_of(device, program);
+    const struct lg__hinted hint = hinted(device, &policy);
     lg__decide_course(device_context(device), LG_DECISION_BY_RULE, &hint, &device->now);
 }
 
@@ -288,7 +319,7 @@ bool device_waits(struct device *device, const struct program *program, bool con
 bool device_leaves_out(struct device *device, const struct program *program, unsigned task)
 {
     struct lg__ledger_context *context = device_context(device);
-    if (device_hint(device, program) == LG_HINT_LEAVE_OUT && device->hint.what == task) {
+    if (leaves_out(device, task)) {
         lg__suspects_leave_out(context, device_tasks[task]);
         return true;
     }

@@ -38,6 +38,7 @@ struct hint {
     uint32_t serial;     /* 0: none has come */
     unsigned what;       /* task, repair or version; may be one that there is not */
     uint64_t expires_ns; /* of the wall clock */
+    struct lg__hint stored; /* as the agent stores it; device_take_hint() */
 };
 
 /* What a start finds on the disk. */
@@ -76,8 +77,10 @@ static inline struct lg__ledger_context *device_context(struct device *device)
 /* The program starts: the last run is accounted, and runs give way. Returns the account of the
  * program's launch; *ret_anew: the counters were reset, since this version is new. */
 enum lg__account device_start(struct device *device, const struct program *program, uint32_t version, enum disk disk, bool *ret_anew);
-/* The hint as the launch that begins now finds it. WITHDRAWN: not in force, of another version, or
- * of a repair that there is not. */
+/* device->hint has come: store it. */
+void device_take_hint(struct device *device);
+/* The hint that the launch that begins now is to find, by a second reading. WITHDRAWN: not in force,
+ * of another version, or of a repair that there is not. */
 lg_hint_kind device_hint(const struct device *device, const struct program *program);
 /* The program begins its launch; the neighbour begins and finishes its own. Returns the mode of the
  * neighbour's launch; any other than normal: it was held, or safe. */

@@ -92,7 +92,7 @@ struct world {
 
     lg_hint_kind hint;       /* in force for this start */
     uint32_t followed;       /* serial of the last hint that was followed once */
-    bool stays_safe;         /* a hint in force has put it into safe mode */
+    bool stays_safe;         /* a hint in force keeps it in safe mode */
     bool hinted;             /* a hint has its say in this start */
     bool died_held;          /* in a hint's hold, since the last launch that was finished */
 
@@ -800,12 +800,12 @@ static void look_at_hint(struct world *w, lg_launch_mode mode, uint32_t held_dea
     case LG_HINT_SAFE_MODE:
         if (is_new && (c->mode != LG_LAUNCH_MODE_SAFE && !(c->events & LG_EVENT_SAFE) && !held))
             breaks(w, HINT_NOT_FOLLOWED);
-        if (!is_new && mode == LG_LAUNCH_MODE_SAFE && c->mode == LG_LAUNCH_MODE_TRIAL)
+        if (!is_new && w->stays_safe && (mode == LG_LAUNCH_MODE_TRIAL || c->mode == LG_LAUNCH_MODE_TRIAL))
             breaks(w, HINT_LEFT);
         see(w, is_new ? V3_goes_safe : V3_stays_safe);
         w->open = w->open || is_new;
         w->followed = hint->serial;
-        w->stays_safe = true;
+        w->stays_safe = c->mode == LG_LAUNCH_MODE_SAFE && (is_new || mode == LG_LAUNCH_MODE_SAFE);
         return;
     case LG_HINT_HOLD_BELOW:
         if (held != !tired && !held)
@@ -816,8 +816,11 @@ static void look_at_hint(struct world *w, lg_launch_mode mode, uint32_t held_dea
         break;
     default: break;
     }
-    if (w->stays_safe && mode == LG_LAUNCH_MODE_SAFE && c->mode == LG_LAUNCH_MODE_TRIAL)
+    if (w->stays_safe && mode == LG_LAUNCH_MODE_SAFE) {
         see(w, V3_over);
+        if (c->mode == LG_LAUNCH_MODE_SAFE)
+            breaks(w, HINT_NOT_FOLLOWED);
+    }
     w->stays_safe = false;
 }
 
@@ -826,7 +829,8 @@ static void take_hint(struct world *w)
     if (!w->start->hint)
         return;
     w->device.hint = (struct hint){ (lg_hint_kind)(w->start->hint - 1), w->device.hint.serial + 1, w->start->hint_what,
-                                    w->device.now.wall_ns + w->start->hint_days * DAY_NS };
+                                    w->device.now.wall_ns + w->start->hint_days * DAY_NS, { .crc = 0 } };
+    device_take_hint(&w->device);
     write_trace(w->trace, " #a-hint:%u:%u:%u-days", w->start->hint - 1u, w->start->hint_what, w->start->hint_days);
 }
 

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 CORE = ROOT / "Sources/CLaunchGuard"
 AGENT = ROOT / "Sources/launchguard-agent"
-MACHINE = [CORE / name for name in ("launch/account.c", "launch/decide.c", "launch/ended.c", "launch/evidence.c", "launch/ladder.c", "launch/suspects.c",
-                                     "launch/terms.c", "launch/versions.c", "launch/wish.c", "session/retention_choice.c")]
+MACHINE = [CORE / name for name in ("launch/account.c", "launch/decide.c", "launch/ended.c", "launch/evidence.c", "launch/hinted.c", "launch/ladder.c", "launch/suspects.c",
+                                     "launch/terms.c", "launch/versions.c", "launch/wish.c", "session/retention_choice.c", "store/crc32c.c", "store/hint.c")]
 
 # What is taken out, the file, its text, and the text without it.
 LAUNCH_MUTANTS = [
@@ -71,6 +71,8 @@ LAUNCH_MUTANTS = [
     ("a hold of a hint ends with it", "decide.c", "    lg__terms_set_flag(context, HINT_HOLDS, false);\n    follow_rule(context, &none, now);", "    follow_rule(context, &none, now);\n    hold(context);"),
     ("a hint keeps safe mode", "decide.c", "    if (context->flags & LG__CONTEXT_HINT_SAFE)\n        return;\n", ""),
     ("a hint's safe mode, once it is over, is tried to be left", "decide.c", "stayed = context->flags & LG__CONTEXT_HINT_SAFE;", "stayed = false;"),
+    ("a hint is over when it expires", "hint.c", " && hint->said.expires_ns > wall_ns", ""),
+    ("a hint's hold is for older versions", "hinted.c", " && strverscmp(version, hint->said.name) < 0", ""),
     ("a hint goes safe once", "decide.c", "        stay_safe(context);\n        context->hint_serial = hint->serial;", "        stay_safe(context);"),
     ("after a hint's safe mode no destructive repair for unexplained ends alone", "decide.c",
      "                lg__terms_set_flag(context, LG__CONTEXT_UNEXPLAINED, true);\n            go_safe", "                ;\n            go_safe"),

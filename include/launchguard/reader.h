@@ -462,11 +462,11 @@ LG_API lg_status lg_reader_log_field(lg_reader *reader, uint64_t index, uint32_t
  */
 LG_API lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict);
 
-/** The fingerprint of the run: the same for equal ends. A crash goes by its kind, and by the place
- *  that an assertion names or else the message and the innermost frames of the program; any other
- *  end goes by its evidence, the task and, for a hang, the frames: docs/FINGERPRINT.md. Frames are
- *  those of one build of a program. Missing and damaged parts of the file do not go into the
- *  fingerprint.
+/** The fingerprint of the run: the coarse key of docs/FINGERPRINT.md, by which a device coalesces
+ *  equal ends of one build. A crash goes by the application, its kind, its messages and its
+ *  innermost places in modules of one build; any other end by its evidence, the task and, for a
+ *  hang, the places. Two functions never share one. Missing and damaged parts of the file do not go
+ *  into it.
  *
  *  @param ret_hex  32 lower-case hex digits, with a NUL.
  *  @return LG_OK; LG_ERR_DAMAGED: the identity of the run cannot be read; LG_ERR_STATE: not a run

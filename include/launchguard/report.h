@@ -95,53 +95,69 @@ typedef enum lg_fleet_change_kind {
     LG_FLEET_CHANGE_SAME = 4
 } lg_fleet_change_kind;
 
-/** The runs of two versions that died of the same. */
+/** Runs of an older and of a newer version, or of an earlier and a later week, that died of the
+ *  same. */
 typedef struct lg_fleet_change {
     uint32_t kind;                /**< LG_FLEET_CHANGE_* */
-    uint64_t old_runs, new_runs;
-    uint64_t old_total, new_total; /**< all runs of the version, whatever their end */
-    const char *old_fingerprint;  /**< that of the older version; NULL: the same */
+    uint64_t old_count, new_count; /**< of versions runs; of weeks device-days */
+    uint64_t old_total, new_total; /**< all of them, whatever the ends */
+    /** how many times as often: the bounds of an interval, in percent; `ratio_high` 0: no bound */
+    uint64_t ratio_low, ratio_high;
 } lg_fleet_change;
-
-/** The runs of a fleet that have one fingerprint. Texts are UTF-8 with a NUL; times are as in
- *  docs/FIELDS.md. Everything is borrowed. */
-typedef struct lg_fleet_row {
-    const char *fingerprint;      /**< 32 hexadecimal digits */
-    const char *app;
-    const char *ending;           /**< lg_end_name() */
-    const char *headline;
-    const char *place;            /**< NULL: not known */
-    uint64_t runs, devices;
-    /** of the first and the last run; NULL: not known */
-    const char *first_started, *last_started, *first_version, *last_version;
-    /** other fingerprints of the same cause, with NULL at the end; NULL: none */
-    const char *const *same_place;
-    const uint64_t *trend;        /**< runs a day; may be NULL where `trend_days` is 0 */
-    size_t trend_days;
-    const char *trend_end;        /**< the last of these days; NULL: not known */
-    const lg_fleet_change *change; /**< NULL: nothing is compared */
-} lg_fleet_row;
 
 /** Runs of one version, or of one device. */
 typedef struct lg_fleet_part {
     const char *name;
     const char *source;           /**< where an unnamed device was collected from; NULL: left out */
-    uint64_t runs;
-    const char *last_started;     /**< NULL: not known */
+    uint64_t runs, devices;
+    const char *first_started, *last_started; /**< NULL: not known */
 } lg_fleet_part;
 
-/** A fingerprint with its best example. Everything is borrowed. */
+/** The runs of a fleet that have one bug. Texts are UTF-8 with a NUL; times are as in
+ *  docs/FIELDS.md. Everything is borrowed. */
+typedef struct lg_fleet_row {
+    const char *bug;              /**< its key, 32 hexadecimal digits */
+    const char *app;
+    const char *ending;           /**< lg_end_name() */
+    const char *kind;             /**< of the crash; NULL: none */
+    const char *headline;
+    const char *place;            /**< NULL: not known */
+    uint64_t runs, devices;
+    const char *first_started, *last_started; /**< NULL: not known */
+    const char *const *fingerprints; /**< with NULL at the end */
+    const lg_fleet_part *versions; /**< may be NULL where there are none */
+    size_t version_count;
+    const char *state;            /**< "muted", "resolved", "again"; NULL: open */
+    const char *resolved_in;      /**< version; NULL: none was said */
+    const char *again_in;         /**< version of the first run after that; NULL: none */
+    const uint64_t *trend;        /**< runs a day; may be NULL where `trend_days` is 0 */
+    size_t trend_days;
+    const char *trend_end;        /**< the last of these days; NULL: not known */
+    const lg_fleet_change *recent; /**< the last week and the one before; NULL: not known */
+    const lg_fleet_change *change; /**< NULL: nothing is compared */
+} lg_fleet_row;
+
+/** What most runs of a bug have, and the other runs of the application do not. */
+typedef struct lg_fleet_trait {
+    const char *name, *value;
+    uint64_t runs, total;         /**< runs of the bug that have it, and all whose value is known */
+    uint64_t other_runs, other_total; /**< the same of the other runs */
+} lg_fleet_trait;
+
+/** A bug with its best example. Everything is borrowed. */
 typedef struct lg_fleet_example {
     const lg_fleet_row *group;
-    const lg_fleet_part *versions, *devices; /**< may be NULL where there are none */
-    size_t version_count, device_count;
+    const lg_fleet_part *devices; /**< may be NULL where there are none */
+    size_t device_count;
+    const lg_fleet_trait *traits; /**< may be NULL where there are none */
+    size_t trait_count;
     const char *device;           /**< of the example */
     const char *run;              /**< its report: members, as JSON without the braces */
 } lg_fleet_example;
 
 LG_BEGIN
 
-/** Write a row of a fleet, the object fleet-fingerprint.
+/** Write a row of a fleet, the object fleet-bug.
  *
  *  @param row  borrowed.
  *  @return LG_OK; LG_ERR_SYSTEM: the sink refused, or there is no memory; LG_ERR_ARGUMENT: a
@@ -152,7 +168,7 @@ LG_BEGIN
  */
 LG_API lg_status lg_fleet_row_report(const lg_fleet_row *row, lg_report_sink sink, void *user);
 
-/** Write a fingerprint with its example, the object fleet-example.
+/** Write a bug with its example, the object fleet-example.
  *
  *  @param example  borrowed.
  *  @return As lg_fleet_row_report(): LG_OK, LG_ERR_SYSTEM, LG_ERR_ARGUMENT, also where `group` is

@@ -50,7 +50,8 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
         to->flags = from->flags;
     }
     ret_policy->hint = lg__hinted_find(&hint, context, launch->host->ledger.payload.app_version, ret_policy, now->wall_ns);
-    if (ret_policy->hint.kind == LG_HINT_LEAVE_OUT && !lg__tasks_find(launch, launch->hinted))
+    const lg_hint_kind kind = ret_policy->hint.kind;
+    if ((kind == LG_HINT_LEAVE_OUT && !lg__tasks_find(launch, launch->hinted)) || (kind == LG_HINT_HOLD_BELOW && options->hold == LG_HOLD_NONE))
         ret_policy->hint.kind = LG_HINT_WITHDRAWN;
 }
 

@@ -1,5 +1,6 @@
-/* Layer 4: the hint of the vendor in the terms of the launch machine. It names tasks and repairs that
- * the program registered, and a version: nothing else of it is ever used. Pure, as decide.h says. */
+/* Layer 4: the hint of the vendor in the terms of the launch machine. It names tasks and repairs
+ * that the program registered, and a version: nothing else of it is ever used. Pure, as decide.h
+ * says. */
 #ifndef LG_LAUNCH_HINTED_H
 #define LG_LAUNCH_HINTED_H
 

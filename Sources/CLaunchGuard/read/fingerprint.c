@@ -1,4 +1,4 @@
-/* The fingerprint of a run, docs/FINGERPRINT.md, and its place. */
+/* The fingerprint of a run, which is the coarse key of docs/FINGERPRINT.md, and its place. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "store/digest.h"
 
 /* Changes with the rules for the input of the digest. */
-static const uint8_t version_1[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '1' };
+static const uint8_t version_2[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '2' };
 
 /* The input of the digest: lines of text. A line without room is left out. */
 struct inputs {
@@ -36,20 +36,11 @@ static void add(struct inputs *inputs, const char *what, const char *format, ...
 
 /* ---- the reason ---- */
 
-/* True: a message names the place. */
-static bool add_messages(struct inputs *inputs, const struct lg__case *file)
+static void add_message(struct inputs *inputs, const struct lg__case *file, const lg_message *message)
 {
-    static const char *const words[] = { [LG__WORDING_SAYS] = "message", [LG__WORDING_NAMES_PLACE] = "place" };
-    lg_message message;
     char line[LG__WORDING_BYTES];
-    bool named = false;
-    for (uint32_t i = 0; lg_reader_message(file->reader, i, &message) == LG_OK; i++) {
-        const enum lg__wording_use use = lg__wording(file->crash.kind, &message, line);
-        if (use != LG__WORDING_NONE)
-            add(inputs, words[use], "%d %s", (int)message.source, line);
-        named |= use == LG__WORDING_NAMES_PLACE;
-    }
-    return named;
+    if (lg__wording(file->crash.kind, message, line))
+        add(inputs, "message", "%d %s", (int)message->source, line);
 }
 
 /* Faults of one instruction, whatever is wrong with its pointer. */
@@ -79,11 +70,13 @@ static void add_frames(struct inputs *inputs, const struct lg__innermost_walk *w
 {
     struct lg__innermost_place places[LG__INNERMOST_MAX];
     const uint32_t count = lg__innermost(walk, places);
-    for (uint32_t i = 0; i < count; i++)
-        if (places[i].function_size)
-            add(inputs, "frame", "%s/%x+%llx", places[i].module, places[i].function_size, (unsigned long long)places[i].offset);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lg__innermost_place *place = &places[i];
+        if (place->build_id[0])
+            add(inputs, "frame", "%s %s+%llx", place->module, place->build_id, (unsigned long long)place->address);
         else
-            add(inputs, "frame", "%s+%llx", places[i].module, (unsigned long long)places[i].offset);
+            add(inputs, "frame", "%s /%llx+%llx", place->module, (unsigned long long)place->bytes, (unsigned long long)place->address);
+    }
 }
 
 /* The walk of the thread that hung. */
@@ -160,13 +153,16 @@ static void add_tasks(struct inputs *inputs, lg_reader *reader, uint32_t count)
 static void add_crash(struct inputs *inputs, const struct lg__case *file)
 {
     struct lg__innermost_walk walk;
+    lg_message message;
     add(inputs, "signal", "%d", file->verdict.signal);
     if (file->run.crash_noted_ns)
         add(inputs, "noted", "%s", file->run.crash_type);
     if (!file->died)
         return;
     add(inputs, "kind", "%s", kind_name(file->crash.kind));
-    if (!add_messages(inputs, file) && find_crash(file, &walk))
+    for (uint32_t i = 0; lg_reader_message(file->reader, i, &message) == LG_OK; i++)
+        add_message(inputs, file, &message);
+    if (find_crash(file, &walk))
         add_frames(inputs, &walk);
 }
 
@@ -174,6 +170,7 @@ static void collect(struct inputs *inputs, const struct lg__case *file)
 {
     const lg_verdict *verdict = &file->verdict;
     struct lg__innermost_walk walk;
+    add(inputs, "app", "%s", file->run.app_id);
     add(inputs, "end", "%s", lg_end_name(verdict->end));
     if (verdict->end == LG_END_CRASH) {
         add_crash(inputs, file);
@@ -207,7 +204,7 @@ lg_status lg_reader_fingerprint_of(lg_reader *reader, const lg_verdict *end, cha
         if (end)
             file.verdict = *end;
         collect(&inputs, &file);
-        lg__digest_keyed(version_1, inputs.text, inputs.size, digest);
+        lg__digest_keyed(version_2, inputs.text, inputs.size, digest);
         lg__reader_hex(ret_hex, digest, sizeof digest);
     }
     lg__crashes_select(reader, selected);

@@ -1,4 +1,4 @@
-/* The innermost places of the program in a walk: docs/FINGERPRINT.md. */
+/* The innermost places of the program in a walk: docs/FINGERPRINT.md, the coarse key. */
 #include "read/innermost.h"
 
 #include <stdio.h>
@@ -10,11 +10,12 @@
 /* So many frames of an endless recursion show the calls that recur. */
 #define RECURRING 64u
 
-static bool find_function(const struct lg__innermost_walk *walk, uint32_t index, lg_function *ret_function)
+/* The function of the first frame. */
+static bool find_function(const struct lg__innermost_walk *walk, lg_function *ret_function)
 {
     if (walk->of_hang)
-        return lg_reader_snapshot_function(walk->reader, LG_SNAPSHOT_HANG, walk->thread, index, ret_function) == LG_OK;
-    return walk->stage == LG_STAGE_DWARF && lg_reader_function(walk->reader, index, ret_function) == LG_OK;
+        return lg_reader_snapshot_function(walk->reader, LG_SNAPSHOT_HANG, walk->thread, 0, ret_function) == LG_OK;
+    return walk->stage == LG_STAGE_DWARF && lg_reader_function(walk->reader, 0, ret_function) == LG_OK;
 }
 
 /* Where frame `index` is, whose instruction is at `at`. False: in no module, or in one that does
@@ -30,10 +31,11 @@ static bool find_place(const struct lg__innermost_walk *walk, bool common_too, u
         if (!name[0] || (!common_too && lg__common_module(name)))
             return false;
         snprintf(ret_place->module, sizeof ret_place->module, "%.*s", (int)sizeof ret_place->module - 1, name);
-        const bool known = find_function(walk, index, &function);
-        ret_place->function_size = known ? function.size : 0;
+        memcpy(ret_place->build_id, module.build_id, sizeof ret_place->build_id);
+        ret_place->bytes = module.end - module.start;
         ret_place->address = at - module.bias;
-        ret_place->offset = known ? function.offset : ret_place->address;
+        if (walk->anywhere && index == 0 && find_function(walk, &function))
+            ret_place->address -= function.offset;
         return true;
     }
     return false;
@@ -55,7 +57,7 @@ static bool frame_at(const struct lg__innermost_walk *walk, uint32_t index, uint
 static bool is_among(const struct lg__innermost_place *places, uint32_t count, const struct lg__innermost_place *place)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (places[i].offset == place->offset && places[i].function_size == place->function_size && strcmp(places[i].module, place->module) == 0)
+        if (places[i].address == place->address && strcmp(places[i].module, place->module) == 0)
             return true;
     return false;
 }
@@ -99,11 +101,7 @@ static uint32_t innermost(const struct lg__innermost_walk *walk, bool common_too
         if (i > walk->from && at == last)
             continue;
         last = at;
-        if (!find_place(walk, common_too, i, at, &place))
-            continue;
-        if (walk->anywhere && i == 0)
-            place.offset = 0;
-        if (!is_among(ret_places, count, &place))
+        if (find_place(walk, common_too, i, at, &place) && !is_among(ret_places, count, &place))
             ret_places[count++] = place;
     }
     return count ? add_async(walk, common_too, ret_places, count) : 0;
@@ -123,8 +121,8 @@ static int by_address(const void *one, const void *other)
 static int by_name(const void *one, const void *other)
 {
     const struct lg__innermost_place *a = one, *b = other;
-    const int order = strcmp(a->module, b->module), by_function = (a->function_size > b->function_size) - (a->function_size < b->function_size);
-    return order ? order : by_function ? by_function : (a->offset > b->offset) - (a->offset < b->offset);
+    const int order = strcmp(a->module, b->module);
+    return order ? order : (a->address > b->address) - (a->address < b->address);
 }
 
 /* Calls that are on the stack more than once: the end of the stack among them is chance. */

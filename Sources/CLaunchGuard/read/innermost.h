@@ -1,4 +1,4 @@
-/* Layer 2: the innermost places of the program in a walk. For the fingerprint. */
+/* Layer 2: the innermost places of the program in a walk. For the coarse key. */
 #ifndef LG_READ_INNERMOST_H
 #define LG_READ_INNERMOST_H
 
@@ -15,17 +15,17 @@ struct lg__innermost_walk {
     uint32_t thread; /* of the snapshot */
     uint32_t from;   /* the first frame that counts */
     uint32_t most;   /* so many places, at most LG__INNERMOST_MAX */
-    /* the thread may be anywhere in its innermost function: the offset 0 stands for that place */
+    /* the thread may be anywhere in its innermost function, whose begin stands for that place */
     bool anywhere;
     /* the stack was used up: of the calls that recur, in no order of their own */
     bool overflowed;
 };
 
 struct lg__innermost_place {
-    char module[256];       /* file name */
-    uint32_t function_size; /* 0: the function is not known */
-    uint64_t offset;        /* in the function, or else as address */
-    uint64_t address;       /* in the file of the module */
+    char module[256];  /* file name */
+    char build_id[65]; /* "": the module has none */
+    uint64_t bytes;    /* that the module covers */
+    uint64_t address;  /* in the file of the module */
 };
 
 #define LG__INNERMOST_FEW 5u

@@ -1,18 +1,14 @@
-/* Layer 2: the parts of a crash's message that are the same each time. For the fingerprint. */
+/* Layer 2: the text of a crash's message without its data. For the coarse key. */
 #ifndef LG_READ_WORDING_H
 #define LG_READ_WORDING_H
+
+#include <stdbool.h>
 
 #include "launchguard/reader.h"
 
 #define LG__WORDING_BYTES 512u
 
-enum lg__wording_use {
-    LG__WORDING_NONE,        /* the text is chance */
-    LG__WORDING_SAYS,        /* the text says why */
-    LG__WORDING_NAMES_PLACE /* the text names the place in the source as well */
-};
-
-/* `ret_line` is set unless it is LG__WORDING_NONE. */
-enum lg__wording_use lg__wording(lg_crash_kind kind, const lg_message *message, char ret_line[LG__WORDING_BYTES]);
+/* False: the text is chance. */
+bool lg__wording(lg_crash_kind kind, const lg_message *message, char ret_line[LG__WORDING_BYTES]);
 
 #endif

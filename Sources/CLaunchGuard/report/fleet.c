@@ -1,5 +1,5 @@
-/* What a desk knows of a fleet: runs of many devices that have one fingerprint. The rows stand in
- * the order of their names, as in every line of the tools. */
+/* What a desk knows of a fleet: runs of many devices that have one bug. The rows stand in the
+ * order of their names, as in every line of the tools. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 static void row_type(struct lg__report *report, const void *of)
 {
     (void)of;
-    lg__json_string(&report->json, "fleet-fingerprint");
+    lg__json_string(&report->json, "fleet-bug");
 }
 
 static void example_type(struct lg__report *report, const void *of)
@@ -29,17 +29,17 @@ const struct lg__names lg__names_change = { "version-change-kind", LG__SENTENCE(
 #define OF lg_fleet_change
 static const struct lg__field change_fields[] = {
     NAMED("kind", kind, &lg__names_change, "The kind."),
-    FIELD(NUMBER, "newRuns", new_runs, "", "The new runs."),
-    FIELD(NUMBER, "newTotal", new_total, "", "All runs of the newer version."),
-    STRING_IF("oldFingerprint", old_fingerprint, "fingerprint",
-              "That of the older version, where it was another one: the code has moved since."),
-    FIELD(NUMBER, "oldRuns", old_runs, "", "The old runs."),
-    FIELD(NUMBER, "oldTotal", old_total, "", "All runs of the older version."),
+    FIELD(NUMBER, "newCount", new_count, "", "Runs of the newer version, or device-days of the later week."),
+    FIELD(NUMBER, "newTotal", new_total, "", "All of them."),
+    FIELD(NUMBER, "oldCount", old_count, "", "Runs of the older version, or device-days of the earlier week."),
+    FIELD(NUMBER, "oldTotal", old_total, "", "All of them."),
+    FIELD(NUMBER, "ratioHigh", ratio_high, "percent", "How many times as often at most; 0: no bound."),
+    FIELD(NUMBER, "ratioLow", ratio_low, "percent", "How many times as often at least."),
     LAST,
 };
 #undef OF
 const struct lg__shape lg__shape_change = {
-    "version-change", LG__SENTENCE("How often two versions died of the same; the totals are all their runs."), change_fields
+    "fleet-change", LG__SENTENCE("How often two versions, or two weeks, died of the same, with an interval of 99 %."), change_fields
 };
 
 static void change(struct lg__report *report, const void *of)
@@ -49,61 +49,19 @@ static void change(struct lg__report *report, const void *of)
         lg__table_object(report, &lg__shape_change, row->change);
 }
 
-/* ---- a row ---- */
-
-static void same_place(struct lg__report *report, const void *of)
+static void recent(struct lg__report *report, const void *of)
 {
     const lg_fleet_row *row = of;
-    struct lg__json_list list = lg__json_list(&report->json);
-    for (const char *const *other = row->same_place; other && *other; other++) {
-        lg__json_item(&report->json, &list);
-        lg__json_string(&report->json, *other);
-    }
-    lg__json_list_end(&report->json, &list);
+    if (row->recent)
+        lg__table_object(report, &lg__shape_change, row->recent);
 }
 
-static void trend(struct lg__report *report, const void *of)
-{
-    const lg_fleet_row *row = of;
-    struct lg__json_list list = lg__json_list(&report->json);
-    lg__json_list_begin(&report->json, &list);
-    for (size_t i = 0; i < row->trend_days; i++) {
-        lg__json_item(&report->json, &list);
-        lg__json_unsigned(&report->json, row->trend[i]);
-    }
-    lg__json_list_end(&report->json, &list);
-}
-
-#define OF lg_fleet_row
-static const struct lg__field row_fields[] = {
-    STRING("app", app, "string", "The app."),
-    MAY_BE("change", change, "version-change", "", "The change."),
-    FIELD(NUMBER, "devices", devices, "", "The devices."),
-    STRING("ending", ending, "run-end", "The ending."),
-    STRING("fingerprint", fingerprint, "fingerprint", "The fingerprint."),
-    STRING_IF("firstStarted", first_started, "time", "When the first started."),
-    STRING_IF("firstVersion", first_version, "string", "Version of the first run."),
-    STRING("headline", headline, "string", "The headline."),
-    STRING_IF("lastStarted", last_started, "time", "When the last started."),
-    STRING_IF("lastVersion", last_version, "string", "Version of the last run."),
-    STRING_IF("place", place, "string", "The place."),
-    FIELD(NUMBER, "runs", runs, "", "The runs."),
-    MAY_BE("samePlace", same_place, "[fingerprint]", "",
-           "Other fingerprints with the same end, signal, kind and place, the newest first: mostly the same crash in other builds."),
-    VALUE("schema", lg__report_schema, "integer", "", "Version of this shape."),
-    VALUE("trend", trend, "[number]", "", "Runs a day; the last one is trendEnd."),
-    STRING_IF("trendEnd", trend_end, "day", "The trend end."),
-    VALUE("type", row_type, "string", "", "Always fleet-fingerprint."),
-    LAST,
-};
-#undef OF
-const struct lg__shape lg__shape_fleet_row = { "fleet-fingerprint", LG__SENTENCE("The runs of a fleet that have one fingerprint."),
-                                               row_fields };
-
-/* ---- an example ---- */
+/* ---- parts ---- */
 
 #define OF lg_fleet_part
 static const struct lg__field part_fields[] = {
+    FIELD(NUMBER, "devices", devices, "", "The devices."),
+    STRING_IF("firstStarted", first_started, "time", "When the first started."),
     STRING_IF("lastStarted", last_started, "time", "When the last started."),
     STRING("name", name, "string", "The name."),
     FIELD(NUMBER, "runs", runs, "", "The runs."),
@@ -126,14 +84,96 @@ static void parts(struct lg__report *report, const lg_fleet_part *all, size_t co
 
 static void versions(struct lg__report *report, const void *of)
 {
-    const lg_fleet_example *example = of;
-    parts(report, example->versions, example->version_count);
+    const lg_fleet_row *row = of;
+    parts(report, row->versions, row->version_count);
 }
 
 static void devices(struct lg__report *report, const void *of)
 {
     const lg_fleet_example *example = of;
     parts(report, example->devices, example->device_count);
+}
+
+/* ---- a row ---- */
+
+static void fingerprints(struct lg__report *report, const void *of)
+{
+    const lg_fleet_row *row = of;
+    struct lg__json_list list = lg__json_list(&report->json);
+    lg__json_list_begin(&report->json, &list);
+    for (const char *const *one = row->fingerprints; one && *one; one++) {
+        lg__json_item(&report->json, &list);
+        lg__json_string(&report->json, *one);
+    }
+    lg__json_list_end(&report->json, &list);
+}
+
+static void trend(struct lg__report *report, const void *of)
+{
+    const lg_fleet_row *row = of;
+    struct lg__json_list list = lg__json_list(&report->json);
+    lg__json_list_begin(&report->json, &list);
+    for (size_t i = 0; i < row->trend_days; i++) {
+        lg__json_item(&report->json, &list);
+        lg__json_unsigned(&report->json, row->trend[i]);
+    }
+    lg__json_list_end(&report->json, &list);
+}
+
+#define OF lg_fleet_row
+static const struct lg__field row_fields[] = {
+    STRING_IF("againIn", again_in, "string", "Version of the first run that had it after it was resolved."),
+    STRING("app", app, "string", "The app."),
+    STRING("bug", bug, "fingerprint", "Key of the bug in the fleet."),
+    MAY_BE("change", change, "fleet-change", "", "The two versions that are compared."),
+    FIELD(NUMBER, "devices", devices, "", "The devices."),
+    STRING("ending", ending, "run-end", "The ending."),
+    VALUE("fingerprints", fingerprints, "[fingerprint]", "", "Those of its runs, the most frequent first."),
+    STRING_IF("firstStarted", first_started, "time", "When the first started."),
+    STRING("headline", headline, "string", "The headline."),
+    STRING_IF("kind", kind, "string", "Kind of the crash."),
+    STRING_IF("lastStarted", last_started, "time", "When the last started."),
+    STRING_IF("place", place, "string", "The place."),
+    MAY_BE("recent", recent, "fleet-change", "", "The last seven days of the trend, and the seven before."),
+    STRING_IF("resolvedIn", resolved_in, "string", "Version in which it was resolved."),
+    FIELD(NUMBER, "runs", runs, "", "The runs."),
+    VALUE("schema", lg__report_schema, "integer", "", "Version of this shape."),
+    STRING_IF("state", state, "string", "One of `muted`, `resolved` and `again`, which is resolved and seen again; left out: it is open."),
+    VALUE("trend", trend, "[number]", "", "Runs a day; the last one is trendEnd."),
+    STRING_IF("trendEnd", trend_end, "day", "The trend end."),
+    VALUE("type", row_type, "string", "", "Always fleet-bug."),
+    VALUE("versions", versions, "[fleet-part]", "", "The versions, the oldest first."),
+    LAST,
+};
+#undef OF
+const struct lg__shape lg__shape_fleet_row = { "fleet-bug", LG__SENTENCE("The runs of a fleet that have one bug."), row_fields };
+
+/* ---- an example ---- */
+
+#define OF lg_fleet_trait
+static const struct lg__field trait_fields[] = {
+    STRING("name", name, "string", "The name."),
+    FIELD(NUMBER, "otherRuns", other_runs, "", "Runs without the bug that have it."),
+    FIELD(NUMBER, "otherTotal", other_total, "", "Runs without the bug whose value is known."),
+    FIELD(NUMBER, "runs", runs, "", "Runs of the bug that have it."),
+    FIELD(NUMBER, "total", total, "", "Runs of the bug whose value is known."),
+    STRING("value", value, "string", "The value."),
+    LAST,
+};
+#undef OF
+const struct lg__shape lg__shape_fleet_trait = { "fleet-trait", LG__SENTENCE("What most runs of a bug have, and the other runs of the application do not."),
+                                                 trait_fields };
+
+static void traits(struct lg__report *report, const void *of)
+{
+    const lg_fleet_example *example = of;
+    struct lg__json_list list = lg__json_list(&report->json);
+    lg__json_list_begin(&report->json, &list);
+    for (size_t i = 0; i < example->trait_count; i++) {
+        lg__json_item(&report->json, &list);
+        lg__table_object(report, &lg__shape_fleet_trait, &example->traits[i]);
+    }
+    lg__json_list_end(&report->json, &list);
 }
 
 static void group(struct lg__report *report, const void *of)
@@ -155,14 +195,14 @@ static const struct lg__field example_fields[] = {
     STRING("device", device, "string", "The device that the example is of."),
     VALUE("devices", devices, "[fleet-part]", "", "The devices."),
     VALUE("example", run, "run", "", "The example."),
-    VALUE("group", group, "fleet-fingerprint", "", "The group."),
+    VALUE("group", group, "fleet-bug", "", "The group."),
     VALUE("schema", lg__report_schema, "integer", "", "Version of this shape."),
+    VALUE("traits", traits, "[fleet-trait]", "", "The traits."),
     VALUE("type", example_type, "string", "", "Always fleet-example."),
-    VALUE("versions", versions, "[fleet-part]", "", "The versions."),
     LAST,
 };
 #undef OF
-const struct lg__shape lg__shape_fleet_example = { "fleet-example", LG__SENTENCE("A fingerprint with its best example."), example_fields };
+const struct lg__shape lg__shape_fleet_example = { "fleet-example", LG__SENTENCE("A bug with its best example."), example_fields };
 
 static lg_status write_line(const struct lg__shape *shape, const void *of, lg_report_sink sink, void *user)
 {

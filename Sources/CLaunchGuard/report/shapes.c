@@ -7,7 +7,7 @@
     X(thread_counts) X(note) X(resource) X(bytes) X(stretch) X(map) X(mapping) X(annotation) X(log) X(breadcrumb)       \
     X(field) X(heartbeat) X(deadline) X(snapshot) X(guards) X(site) X(stderr) X(signal) X(problem) X(ledger)            \
     X(start_faults) X(hint) X(ledger_context) X(rung) X(suspect) X(entry) X(events)                              \
-    X(fleet_row) X(change) X(fleet_example) X(fleet_part)
+    X(fleet_row) X(change) X(fleet_example) X(fleet_part) X(fleet_trait)
 
 #ifdef LG_REPORT_TABLE
 #define TOOL_SHAPES(X)                                                                                                  \

@@ -294,6 +294,7 @@ static const struct lg__field collected_fields[] = {
     HAS("runs", "number", "The runs."),
     HAS("newRuns", "number", "The new runs."),
     HAS("devices", "number", "All devices of the database."),
+    HAS("clonedMachines", "number", "Machine ids that several devices seem to have."),
     LAST,
 };
 SHAPE(collected, "collected", "What launchguard collect read, and what the database holds now.")

@@ -161,7 +161,7 @@ extension Stack {
         page.endLine()
     }
 
-    private static let mostUnfolded = 3
+    private static let mostUnfolded = 1
 }
 
 extension Frame {

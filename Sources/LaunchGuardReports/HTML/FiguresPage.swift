@@ -6,6 +6,8 @@ public struct FiguresPage: Sendable {
     public var subtitle: String
     public var facts: [(name: String, value: String)] = []
     public var tables: [Table] = []
+    /// Other pages of the same folder: words, and the name of the file.
+    public var links: [(words: String, page: String)] = []
     /// Its parts come after the tables.
     public var example: (title: String, run: RunReport)?
 
@@ -35,6 +37,10 @@ public struct FiguresPage: Sendable {
         case number(Int)
         /// A word that stands out, and more.
         case marked(String, TextWriter.Style, String)
+        /// A text, and further lines about it.
+        case words(String, [String])
+        /// A link to another page of the same folder: words, and the name of the file.
+        case link(String, String)
         /// A drawing: a bar for each number.
         case bars([Int])
     }
@@ -57,6 +63,7 @@ public struct FiguresPage: Sendable {
                 page.element("header") {
                     $0.element("p", ["class": "program"]) { $0.element("strong", [:], subtitle) }
                     $0.element("h1", [:], title)
+                    $0.links(links)
                 }
                 if sections.sections.count > 1 { HTMLPage.writeNavigation(sections.sections, to: &page) }
                 page.element("main", ["id": "content"]) { $0.append(sections) }
@@ -133,6 +140,12 @@ extension FiguresPage.Cell {
                 $0.element("b", ["class": style.color], word)
                 $0.text(": " + text)
             }
+        case .words(let text, let lines):
+            page.element("div") {
+                $0.text(text)
+                for line in lines { $0.element("p", ["class": "note"], line) }
+            }
+        case .link(let words, let name): page.element("a", ["href": name], words)
         case .bars(let counts): Self.draw(counts, to: &page)
         }
     }

@@ -22,7 +22,27 @@ public struct HTMLPage: Sendable {
     /// The time against which throttled repairs are measured.
     public var now: Timestamp
 
-    public init(_ run: RunReport, ledger: LedgerReport? = nil, deliveries: [DeliveryEntry] = [], breadcrumbLimit: Int = 10_000, now: Timestamp = .now) {
+    /// What a fleet knows of it; nil: it is a page by itself.
+    public var fleet: Fleet?
+
+    /// How often the bug of the run was seen, and the pages of the same folder about that.
+    public struct Fleet: Sendable {
+        public var words: String
+        /// Names of files.
+        public var bug: String
+        public var index: String
+
+        public init(words: String, bug: String, index: String) {
+            self.words = words
+            self.bug = bug
+            self.index = index
+        }
+    }
+
+    public init(
+        _ run: RunReport, ledger: LedgerReport? = nil, deliveries: [DeliveryEntry] = [], fleet: Fleet? = nil, breadcrumbLimit: Int = 10_000, now: Timestamp = .now
+    ) {
+        self.fleet = fleet
         self.run = run
         self.ledger = ledger
         self.deliveries = deliveries
@@ -98,6 +118,7 @@ public struct HTMLPage: Sendable {
             if let crash = run.crash { crash.writeMessages(to: &$0) }
             run.lastWords?.write(to: &$0)
             if let verdict = run.verdict { $0.element("p", ["class": "evidence"], "Evidence: \(verdict.evidence)") }
+            if let fleet { $0.links([(fleet.words, fleet.bug), ("All bugs", fleet.index)]) }
         }
         page.endLine()
     }

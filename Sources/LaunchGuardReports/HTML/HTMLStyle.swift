@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-0dl3LnkgoN/fRV1PDNbvrvDfiCQWWXqQhH4+7mdvpy4="
+    static let digest = "sha256-om5nhQOk48Inv1pAzsUu5uEwZ48MlwO6PBITT47kGb8="
 
     static let text: StaticString = #"""
 
@@ -101,7 +101,7 @@ enum HTMLStyle {
         .ladder span { display: block; color: var(--dim); font-size: 13px; } .ladder .rung { stroke: var(--constants); stroke-width: 4; stroke-linecap: round; }
         .ladder .next .rung { stroke: var(--doubtful); } .ladder .marker { fill: var(--doubtful); }
         table { border-collapse: collapse; font-size: 13px; } th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-top: 1px solid var(--line); }
-        td { min-width: 6rem; } .figures td { min-width: 0; } .figures td[data-label=Cause] { min-width: 12rem; overflow-wrap: anywhere; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
+        td { min-width: 6rem; } .figures td { min-width: 0; } .figures td[data-label=Cause] { min-width: 12rem; overflow-wrap: anywhere; } .figures :is(td[data-label=Change], td[data-label=Versions]) { min-width: 8.5rem; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
 
         .filters { display: flex; flex-wrap: wrap; gap: .6rem 1.5rem; align-items: end; }
         fieldset { border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .4rem; } legend, .search label { color: var(--dim); padding: 0 0 .25rem; }
@@ -140,7 +140,7 @@ enum HTMLStyle {
           :root { --page: #fff; --sunk: #fff; } body { font-size: 10pt; } nav, .filters, .buttons, .skip { display: none; }
           section { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding-inline: 0; } main, .columns, .story, aside, section { display: block; } section > * + * { margin-top: .6rem; }
           .log { max-height: none; overflow: visible; border: 0; } .scroll { overflow: visible; } .axis { min-width: 0; } .axis .far { display: none; }
-          .figures td { overflow-wrap: anywhere; }
+          .figures td, .figures code { overflow-wrap: anywhere; } .figures td[data-label] { min-width: 0; font-size: 8pt; padding-inline: .3rem; }
           details::details-content { content-visibility: visible; display: block; block-size: auto; } li, tr, svg, dt, dd { break-inside: avoid; } h2, h3 { break-after: avoid; }
           * { print-color-adjust: exact; }
         }

@@ -119,7 +119,18 @@ struct HTMLWriter {
         element("dl") {
             for (index, fact) in facts.enumerated() {
                 if !fact.name.isEmpty || index == 0 { $0.element("dt", [:], fact.name.isEmpty ? "also" : fact.name) }
-                $0.element("dd") { fact.name == "fingerprint" ? $0.fingerprint(fact.value) : $0.lines(fact.value) }
+                $0.element("dd") { fact.name == "fingerprint" || fact.name == "bug" ? $0.fingerprint(fact.value) : $0.lines(fact.value) }
+            }
+        }
+    }
+
+    /// A line of links to other pages of the same folder.
+    mutating func links(_ links: [(words: String, page: String)]) {
+        guard !links.isEmpty else { return }
+        element("p", ["class": "note"]) {
+            for (index, link) in links.enumerated() {
+                if index > 0 { $0.text(" · ") }
+                $0.element("a", ["href": link.page], link.words)
             }
         }
     }

@@ -27,7 +27,7 @@ struct TimeAxis {
             $0.element("figcaption", [:], "Time before \(endName), logarithmic; a bar is as high as it has breadcrumbs")
             let words = "\(marks.count) breadcrumbs over \(longest.durationText) before \(endName)"
             $0.element("div", ["class": "scroll", "tabindex": "0", "role": "region", "aria-label": "Breadcrumbs by time"]) {
-                $0.element("svg", ["viewBox": "-70 0 1150 \(Int(floor) + 26)", "role": "img", "aria-label": words, "class": "axis"]) {
+                $0.element("svg", ["viewBox": "-90 0 1170 \(Int(floor) + 26)", "role": "img", "aria-label": words, "class": "axis"]) {
                     for (index, level) in lanes.enumerated() {
                         let y = Self.top + Self.lane * (Double(index) + 1)
                         $0.shape("line", ["class": "lane", "x1": "0", "x2": "1000", "y1": y.text, "y2": y.text])

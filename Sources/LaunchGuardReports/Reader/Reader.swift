@@ -59,10 +59,11 @@ public final class Reader {
     /// Identity and end of the run, without breadcrumbs, annotations, heartbeats, deadlines, the
     /// sites of guard events and the fingerprint, and without modules where no stack needs them.
     /// The reader still checks that these parts are there and within bounds.
-    public func summary() throws(ReportError) -> RunReport {
+    public func summary(withAnnotations: Bool = false) throws(ReportError) -> RunReport {
         try contents(
-            .run, without: LG_REPORT_BREADCRUMBS | LG_REPORT_ANNOTATIONS | LG_REPORT_PULSE | LG_REPORT_GUARD_SITES | LG_REPORT_FINGERPRINT
-                | LG_REPORT_SPARE_MODULES)
+            .run,
+            without: LG_REPORT_BREADCRUMBS | LG_REPORT_PULSE | LG_REPORT_GUARD_SITES | LG_REPORT_FINGERPRINT | LG_REPORT_SPARE_MODULES
+                | (withAnnotations ? 0 : LG_REPORT_ANNOTATIONS))
     }
 
     /// Lets ``ledger()`` show launches as finished that the last run finished after the ledger was

@@ -79,18 +79,22 @@ extension Frame {
             let offset = Address(fileAddress.value &+ address.value &- lookup.value)
             return ["in \(module.lastPathPart) + \(offset.short)"]
         }
-        return symbols.map { symbol in
-            var text = "in \(symbol.name)"
-            if symbol.isInlined { text += " (inlined)" }
-            if let offset = symbol.offset { text += " + \(offset)" }
-            if let location = symbol.location { text += " at \(location)" }
-            if let module { text += " of \(module.lastPathPart)" }
-            return text
-        }
+        return symbols.map { $0.words() + (module.map { " of \($0.lastPathPart)" } ?? "") }
     }
 }
 
 extension Symbol {
+    /// The function and where in its source, for example "in load + 12 at track.c:3".
+    ///
+    /// - Parameter file: what to write for the path of the source.
+    public func words(file: (String) -> String = { $0 }) -> String {
+        var text = "in \(name)"
+        if isInlined { text += " (inlined)" }
+        if let offset { text += " + \(offset)" }
+        if let location { text += " at \(file(location))" }
+        return text
+    }
+
     /// File and line, as far as they are known.
     var location: String? {
         guard let file else { return nil }

@@ -25,7 +25,9 @@ enum hint_verdict hint_judge(struct lg__hint *stored, const char *app, const cha
 bool hint_withdraw(struct lg__hint *stored, const uint8_t *key, struct moment now)
 {
     const bool is_signed = key && memcmp(stored->key, key, sizeof stored->key) == 0;
-    if (stored->said.kind == LG_HINT_WITHDRAWN || (is_signed && now.on_ns < stored->expires_on_ns))
+    /* the clock of a spool that was deleted begins anew */
+    const bool is_over = now.on_ns >= stored->expires_on_ns || stored->expires_on_ns - now.on_ns > HINT_ON_NS + DAY_NS;
+    if (stored->said.kind == LG_HINT_WITHDRAWN || (is_signed && !is_over))
         return false;
     stored->said.kind = LG_HINT_WITHDRAWN;
     memset(stored->said.name, 0, sizeof stored->said.name);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Runs of one test have one directory: the newest is asked. */
@@ -164,25 +165,72 @@ static void body_asserts_elsewhere(void *said)
     assert_elsewhere(said);
 }
 
-/* An assertion is the same one in other builds: in another folder, at another line and address. */
+/* One assertion is one place with one text, at any line. */
 static void test_assertions(void **state)
 {
     (void)state;
-    static const struct said one = { "rows > 0", "/build/1/player.c", 17, "resize" }, same = { "rows > 0", "../player.c", 21, "resize" },
-                             other = { "rows > 1", "../player.c", 17, "resize" }, elsewhere = { "rows > 0", "../decoder.c", 17, "resize" },
-                             function = { "rows > 0", "../player.c", 17, "rotate" };
-    /* by gcc and by clang */
-    static const struct said of_c = { "rows > 0", "player.c", 17, "int *resize(long)" },
-                             of_gcc = { "rows > 0", "player.cpp", 9, "std::list<T> {anonymous}::table<T>::resize(T) [with T = int]" },
-                             of_clang = { "rows > 0", "player.cpp", 9, "std::list<T> (anonymous namespace)::table<T>::resize(T) [T = int]" },
-                             of_other = { "rows > 0", "player.cpp", 9, "std::list<T> (anonymous namespace)::table<T>::rotate(T) [T = int]" };
-    expect_equal(body_asserts, (uintptr_t)&one, body_asserts_elsewhere, (uintptr_t)&same);
+    static const struct said one = { "rows > 0", "player.c", 17, "resize" }, same = { "rows > 0", "player.c", 21, "resize" },
+                             other = { "rows > none", "player.c", 17, "resize" }, elsewhere = { "rows > 0", "decoder.c", 17, "resize" };
+    expect_equal(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&same);
+    expect_different(body_asserts, (uintptr_t)&one, body_asserts_elsewhere, (uintptr_t)&one);
     expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&other);
     expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&elsewhere);
-    expect_different(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&function);
-    expect_equal(body_asserts, (uintptr_t)&one, body_asserts, (uintptr_t)&of_c);
-    expect_equal(body_asserts, (uintptr_t)&of_gcc, body_asserts, (uintptr_t)&of_clang);
-    expect_different(body_asserts, (uintptr_t)&of_clang, body_asserts, (uintptr_t)&of_other);
+}
+
+/* Functions of one size and shape, as getters have: only their addresses differ. */
+#define GETTER(name, number) KEPT static int name(const volatile int *of) { return of[0] + number; }
+GETTER(get_title, 11) GETTER(get_artist, 12) GETTER(get_label, 13) GETTER(get_year, 14)
+GETTER(get_genre, 15) GETTER(get_length, 16) GETTER(get_rating, 17) GETTER(get_number, 18)
+
+static void body_gets(void *which)
+{
+    int (*const getters[])(const volatile int *) = { get_title, get_artist, get_label, get_year, get_genre, get_length, get_rating, get_number };
+    begin();
+    getters[(uintptr_t)which](nowhere);
+    __asm__ volatile("");
+}
+
+static void test_functions_of_one_shape(void **state)
+{
+    (void)state;
+    for (uintptr_t one = 0; one < 8; one++)
+        for (uintptr_t two = 0; two < one; two++)
+            expect_different(body_gets, one, body_gets, two);
+}
+
+/* Two applications share no end. */
+static void end_of_app(const char *app_id, char ret_hex[33])
+{
+    lg_options options = LG_OPTIONS_INIT;
+    char directory[4096];
+    glob_t files;
+    lg_reader *reader;
+    snprintf(directory, sizeof directory, "%s/%s", state_path(""), app_id);
+    options.app_id = app_id;
+    options.state_directory = directory;
+    pid_t child = fork();
+    if (child == 0) {
+        lg_session *begun;
+        exit(lg_start(&options, &begun) == LG_OK ? 3 : 97);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), 3);
+    assert_true(strlen(directory) + strlen("/runs/*.lgrun") < sizeof directory);
+    strcat(directory, "/runs/*.lgrun");
+    assert_int_equal(glob(directory, 0, NULL, &files), 0);
+    assert_int_equal(lg_reader_open(files.gl_pathv[0], &reader), LG_OK);
+    assert_int_equal(lg_reader_fingerprint(reader, ret_hex), LG_OK);
+    lg_reader_close(reader);
+    globfree(&files);
+}
+
+static void test_applications(void **state)
+{
+    (void)state;
+    end_of_app("org.example.one", first);
+    end_of_app("org.example.other", other);
+    assert_string_not_equal(first, other);
 }
 
 KEPT static void crash_at(volatile int *at) { *at = 3; __asm__ volatile(""); }
@@ -390,6 +438,8 @@ int main(void)
         WITH_STATE(test_crashes),
         WITH_STATE(test_messages),
         WITH_STATE(test_assertions),
+        WITH_STATE(test_functions_of_one_shape),
+        WITH_STATE(test_applications),
         WITH_STATE(test_pointers),
         WITH_STATE(test_addresses),
         WITH_STATE(test_other_ends),

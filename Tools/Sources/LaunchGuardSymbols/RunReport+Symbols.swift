@@ -60,6 +60,19 @@ extension RunReport {
         return Problem(part: "lines of the source", code: "no-lines", message: message)
     }
 
+    /// Gives the frames at an address of the crash, or of the hang, the number of their place.
+    mutating func number(the address: Address, _ number: Int?) {
+        func mark(_ stack: inout Stack?) {
+            guard let frames = stack?.frames else { return }
+            for index in frames.indices where frames[index].address == address { stack?.frames[index].placeNumber = number }
+        }
+        if crash != nil {
+            mark(&crash!.dwarfStack)
+            mark(&crash!.framePointerStack)
+        }
+        for snapshot in (snapshots ?? []).indices where snapshots![snapshot].threads?.isEmpty == false { mark(&snapshots![snapshot].threads![0].stack) }
+    }
+
     mutating func addProblem(_ problem: Problem) {
         if !problems.contains(problem) { problems.append(problem) }
     }

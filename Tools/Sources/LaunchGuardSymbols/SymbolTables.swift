@@ -6,6 +6,8 @@ struct SymbolTables {
         /// As the linker knows it.
         var name: String
         var start: UInt64
+        /// Zero: no table says where it ends.
+        var size: UInt64
     }
 
     /// The functions at some addresses of a file, as far as its tables know them.
@@ -36,7 +38,7 @@ struct SymbolTables {
         }
         for (address, symbol) in nearest.symbols {
             guard let name = symbol.isInner ? Self.name(symbol, inner) : Self.name(symbol, file) else { continue }
-            functions[address] = Function(name: name, start: symbol.start)
+            functions[address] = Function(name: name, start: symbol.start, size: symbol.size)
         }
     }
 

@@ -88,7 +88,31 @@ public struct Symbolicator: Sendable {
             }
             if let problem = reports[index].lackOfLines(symbolizers.isEmpty) { reports[index].addProblem(problem) }
         }
+        addPlaces(to: &reports, files)
         if let failure = found.failure { throw failure }
+    }
+
+    /// Numbers the places that bug keys have.
+    private func addPlaces(to reports: inout [RunReport], _ files: [RunModule: ModuleFiles]) {
+        guard hasLines else { return }
+        var asked: [(report: Int, frame: Frame, function: String, query: Location.Query, place: PlaceInFunction)] = []
+        var known: [Location.Query: PlaceInFunction?] = [:]
+        for index in reports.indices {
+            guard let (frame, function) = reports[index].placedFrame, let module = reports[index].module(at: frame.lookup),
+                let query = reports[index].query(for: frame, in: files), let own = files[module]
+            else { continue }
+            let place = known[query] ?? PlaceInFunction(at: query.address, isCall: frame.address != frame.lookup, in: own)
+            known[query] = .some(place)
+            if let place { asked.append((index, frame, function.mangledName ?? function.name, query, place)) }
+        }
+        guard !asked.isEmpty else { return }
+        let queries = Set(asked.flatMap { asked in asked.place.addresses.map { Location.Query(file: asked.query.file, address: $0) } })
+        let filesByName = Dictionary(files.values.compactMap { files in files.first.map { ($0, files) } }) { first, _ in first }
+        let found = cache.found(of: queries) { look(up: $0, in: filesByName, &$1) }
+        for (index, frame, function, query, place) in asked {
+            let number = place.number(of: query.address, in: function) { found.locations[.init(file: query.file, address: $0)] ?? [] }
+            reports[index].number(the: frame.address, number)
+        }
     }
 
     /// Add the symbols of one report.

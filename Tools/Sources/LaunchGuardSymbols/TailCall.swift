@@ -32,7 +32,7 @@ struct TailCall: Hashable, Sendable {
 
 extension ELFFile {
     /// Bytes of a section of code from an address on; nil: the file has none there.
-    fileprivate func code(at address: UInt64, limit: UInt64) -> [UInt8]? {
+    func code(at address: UInt64, limit: UInt64) -> [UInt8]? {
         guard let section = sections().first(where: { $0.type == 1 && $0.address <= address && address < $0.end }) else { return nil }
         return read(at: section.offset &+ (address - section.address), count: Int(min(section.end - address, limit)))
     }

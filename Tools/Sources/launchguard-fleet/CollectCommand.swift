@@ -10,13 +10,14 @@ struct CollectCommand: AsyncParsableCommand {
 
     func run() async throws {
         let database = try FleetDatabase(collectingInto: options.into)
-        var collector = Collector(database, device: options.device, symbols: options.symbols)
+        var collector = Collector(database, options.rule, symbols: options.symbols)
         for source in options.sources { try await collector.collect(source) }
-        collector.finish()
+        let clones = try collector.finish()
+        if let folder = options.to { try RowFiles.write(database, to: folder) }
         let after = try Figures(database)
         let outcome = collector.outcome
         if options.output.json {
-            Output.writeLine(json: Collected(database: options.into, directories: outcome.directories, runs: outcome.runs, newRuns: outcome.newRuns, devices: after.devices))
+            Output.writeLine(json: Collected(database: options.into, directories: outcome.directories, runs: outcome.runs, newRuns: outcome.newRuns, devices: after.devices, clonedMachines: clones))
         } else if outcome.directories > 0 {
             let directories = outcome.directories == 1 ? "1 state directory" : "\(outcome.directories) state directories"
             let runs = outcome.runs == 1 ? "1 run" : "\(outcome.runs) runs"
@@ -46,5 +47,6 @@ struct CollectCommand: AsyncParsableCommand {
         var runs: Int
         var newRuns: Int
         var devices: Int
+        var clonedMachines: Int
     }
 }

@@ -7,6 +7,8 @@ struct CollectedRun: Sendable {
     /// Nil: it ended as somebody wished, or it lives, or its file does not show a fingerprint.
     var fingerprint: String?
     var certainty: Certainty
+    /// Nil: the run did not die.
+    private(set) var key: RowKey?
     var isDegraded: Bool
     var durationNanoseconds: UInt64?
 
@@ -24,7 +26,7 @@ struct CollectedRun: Sendable {
 
     /// Reads a run; nil: the file does not say whose it is.
     init?(_ reader: Reader, _ timeline: [String: TimelineEntry], _ deliveries: [String: String]) throws(ReportError) {
-        var report = try reader.summary()
+        var report = try reader.summary(withAnnotations: true)
         guard let uuid = report.identity?.uuid, let own = report.verdict else { return nil }
         let entry = timeline[uuid]
         if let entry, own.end != .running { report.verdict = entry.verdict }
@@ -55,34 +57,64 @@ struct CollectedRun: Sendable {
 // MARK: - As a row
 
 extension CollectedRun {
+    /// The key of the bug, once the report has its symbols.
+    mutating func makeKey() { key = report.verdict?.end.isBad == true ? RowKey(report, coarse: fingerprint) : nil }
+
+    /// Makes the rows of bugs of which the run is the first.
+    func storeBugs(_ keys: Set<String>, _ database: Database) throws {
+        guard let identity = report.identity, let verdict = report.verdict else { return }
+        for key in keys {
+            try database.cachedStatement(sql: Self.insertBug).execute(arguments: [
+                key, identity.appID, verdict.end.rawValue, kind, commonHeadline, report.place,
+            ])
+        }
+    }
+
+    private var kind: String? { report.fatalCrash?.finestKind ?? report.verdict?.kind }
+
+    /// The sentence, without what differs from run to run.
+    private var commonHeadline: String { report.headline.withoutAddress }
+
     /// Puts the run into its row. A copy that is damaged, or knows less of the end, changes
     /// nothing; but a recorded end counts for more than that the run lived once, in a damaged file
     /// too.
-    func store(_ database: Database, device: Int64, at now: String) throws {
+    func store(_ database: Database, device: Int64, bug: String?, at now: String) throws {
         guard let identity = report.identity, let verdict = report.verdict else { return }
-        if let fingerprint {
-            try database.cachedStatement(sql: Self.insertFingerprint).execute(arguments: [
-                fingerprint, identity.appID, verdict.end.rawValue, report.headline, report.place,
-            ])
-        }
-        let crash = report.fatalCrash
+        let system = report.system
+        let distribution = [system?.distribution, system?.distributionVersion].compactMap(\.self).joined(separator: " ")
         try database.cachedStatement(sql: Self.insert).execute(arguments: [
             "uuid": identity.uuid, "device_id": device, "app": identity.appID, "version": identity.appVersion, "build_id": identity.buildID,
+            "machine_id": system?.machineID, "boot_id": identity.bootID,
             "number": Int64(clamping: identity.ordinal), "started": identity.started?.description,
             "duration_ns": durationNanoseconds.map { Int64(clamping: $0) }, "ending": verdict.end.rawValue, "evidence": verdict.evidence,
-            "certainty": certainty.rawValue, "signal": verdict.signal?.name, "exit_code": verdict.exitCode, "kind": crash?.finestKind ?? verdict.kind,
+            "certainty": certainty.rawValue, "signal": verdict.signal?.name, "exit_code": verdict.exitCode, "kind": kind,
             "message": report.said, "place": report.place, "headline": report.headline, "is_degraded": isDegraded, "is_damaged": report.isDamaged,
-            "fingerprint": fingerprint, "path": report.path, "now": now,
+            "is_short_of_memory": identity.memoryPressure != nil, "fingerprint": fingerprint, "key": key?.key, "bug": bug,
+            "system": distribution.isEmpty ? nil : distribution, "kernel": system?.kernel, "hardware": system?.hardware, "model": system?.model,
+            "path": report.path, "now": now,
         ])
+        guard database.changesCount > 0 else { return }
+        try database.cachedStatement(sql: "DELETE FROM annotation WHERE run_uuid = ?").execute(arguments: [identity.uuid])
+        for annotation in report.annotations ?? [] {
+            guard !annotation.isRedacted, let value = annotation.value else { continue }
+            try database.cachedStatement(sql: "INSERT OR REPLACE INTO annotation (run_uuid, name, value) VALUES (?, ?, ?)").execute(arguments: [
+                identity.uuid, annotation.key, value,
+            ])
+        }
     }
 
-    private static let insertFingerprint = """
-        INSERT INTO fingerprint (fingerprint, app, ending, headline, place) VALUES (?, ?, ?, ?, ?) ON CONFLICT (fingerprint) DO NOTHING
+    func storeHeadline(_ database: Database) throws {
+        guard let key else { return }
+        try database.execute(sql: "UPDATE bug SET headline = ?, place = ? WHERE key = ?", arguments: [commonHeadline, report.place, key.key])
+    }
+
+    private static let insertBug = """
+        INSERT INTO bug (key, app, ending, kind, headline, place) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING
         """
 
     private static let columns = [
-        "version", "build_id", "started", "duration_ns", "ending", "evidence", "certainty", "signal", "exit_code", "kind", "message", "place", "headline",
-        "is_degraded", "is_damaged", "fingerprint", "path",
+        "version", "build_id", "machine_id", "boot_id", "started", "duration_ns", "ending", "evidence", "certainty", "signal", "exit_code", "kind", "message",
+        "place", "headline", "is_degraded", "is_damaged", "is_short_of_memory", "fingerprint", "key", "bug", "system", "kernel", "hardware", "model", "path",
     ]
 
     private static let insert = """
@@ -92,4 +124,12 @@ extension CollectedRun {
         WHERE excluded.is_damaged <= run.is_damaged AND excluded.certainty >= run.certainty
             OR run.certainty = \(Certainty.alive.rawValue) AND excluded.certainty >= \(Certainty.recorded.rawValue)
         """
+}
+
+extension String {
+    /// A sentence of many runs names no address of one.
+    var withoutAddress: String {
+        guard let range = firstRange(of: " at address 0x") else { return self }
+        return String(self[..<range.lowerBound] + self[range.upperBound...].drop(while: \.isHexDigit))
+    }
 }

@@ -32,17 +32,25 @@ struct Collector {
         var isUnread = false
     }
 
-    init(_ database: FleetDatabase, device: String?, symbols: SymbolOptions) {
+    init(_ database: FleetDatabase, _ rule: DeviceRule, symbols: SymbolOptions) {
         self.database = database
         self.symbols = symbols
-        devices = DeviceBook(chosen: device, source: .init(name: "", path: ""), now: Timestamp.now.secondsText)
+        devices = DeviceBook(rule, source: .init(name: "", path: ""), now: Timestamp.now.secondsText)
     }
 
     /// Collects one argument. Only a problem of the database is thrown.
     mutating func collect(_ argument: String) async throws {
         devices.source = Source.named(argument)
         do {
-            for directory in try Source.directories(in: argument) { try await collect(directory) }
+            for directory in try Source.directories(in: argument) {
+                let folder = try devices.folder(of: directory.path)
+                if folder != devices.folder {
+                    // What waits is of the device before.
+                    try await store()
+                    devices.folder = folder
+                }
+                try await collect(directory)
+            }
             try await store()
         } catch let error as ReportError {
             complain(error)
@@ -55,7 +63,13 @@ struct Collector {
         outcome.isDamaged = outcome.isDamaged || Tarball.isDamaged
     }
 
-    mutating func finish() { progress.end() }
+    /// Says which machine ids several devices seem to have; how many there are.
+    mutating func finish() throws -> Int {
+        progress.end()
+        let clones = try database.write { try Clone.mark($0) }
+        for clone in clones where devices.isByMachine { Output.complain(clone.words) }
+        return clones.count
+    }
 
     private mutating func collect(_ directory: StateDirectory) async throws {
         outcome.directories += 1
@@ -151,21 +165,25 @@ struct Collector {
             }
         }
         addSymbols(to: &runs)
-        let best = Dictionary(grouping: runs.filter { $0.fingerprint != nil }, by: { $0.fingerprint ?? "" })
+        for index in runs.indices { runs[index].makeKey() }
+        let best = Dictionary(grouping: runs.filter { $0.key != nil }, by: { $0.key?.key ?? "" })
             .compactMapValues { $0.max { $0.completeness < $1.completeness } }
         let known = try completeness(of: Array(best.keys), beside: runs)
-        var examples = best.compactMap { fingerprint, run in
-            run.completeness > known[fingerprint] ?? -1 ? Example(run, fingerprint) : nil
-        }
+        var examples = best.compactMap { key, run in run.completeness > known[key] ?? -1 ? Example(run, key: key) : nil }
         if !examples.isEmpty { Example.addSymbols(to: &examples, symbols) }
         var book = devices
-        let isNamed = devices.chosen != nil
         outcome.newRuns += try database.write { database in
             let before = try Self.count(database)
+            var merges = try Merges(database)
             for run in runs {
                 let device = try book.device(of: run.report, database)
-                try run.store(database, device: device, at: book.now)
-                if isNamed { try database.execute(sql: "UPDATE run SET device_id = ? WHERE uuid = ?", arguments: [device, run.report.identity?.uuid]) }
+                let bug = run.key.map { merges.bug(of: $0.key) }
+                if let key = run.key, let bug {
+                    try run.storeBugs([key.key, bug], database)
+                    try merges.take(key, database)
+                }
+                try run.store(database, device: device, bug: bug, at: book.now)
+                if book.isNamed { try database.execute(sql: "UPDATE run SET device_id = ? WHERE uuid = ?", arguments: [device, run.report.identity?.uuid]) }
             }
             for example in examples { try example.store(database) }
             try database.execute(sql: Self.removeWhatNoRunHas)
@@ -177,10 +195,10 @@ struct Collector {
 
     private static func count(_ database: Database) throws -> Int { try Int.fetchOne(database, sql: "SELECT count(*) FROM run") ?? 0 }
 
-    /// A run may have another fingerprint than before.
+    /// A run may have another key than before.
     private static let removeWhatNoRunHas = """
-        DELETE FROM example WHERE fingerprint IS NOT (SELECT fingerprint FROM run WHERE uuid = run_uuid);
-        DELETE FROM fingerprint WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.fingerprint = fingerprint.fingerprint)
+        DELETE FROM example WHERE key IS NOT (SELECT key FROM run WHERE uuid = run_uuid);
+        DELETE FROM bug WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.key = bug.key) AND NOT EXISTS (SELECT 1 FROM run WHERE run.bug = bug.key)
         """
 
     /// One look for all of them.
@@ -192,16 +210,15 @@ struct Collector {
         for (index, report) in zip(indexes, reports) { runs[index].report = report }
     }
 
-    /// Completeness of the fingerprints' examples, without those that have another fingerprint now.
-    private func completeness(of fingerprints: [String], beside runs: [CollectedRun]) throws -> [String: Int] {
-        let now = Dictionary(runs.compactMap { run in run.report.identity.map { ($0.uuid, run.fingerprint) } }) { _, last in last }
+    /// Completeness of the keys' examples, without those that have another key now.
+    private func completeness(of keys: [String], beside runs: [CollectedRun]) throws -> [String: Int] {
+        let now = Dictionary(runs.compactMap { run in run.report.identity.map { ($0.uuid, run.key?.key) } }) { _, last in last }
         return try database.read { database in
             var result: [String: Int] = [:]
-            for fingerprint in fingerprints {
-                let sql = "SELECT run_uuid, completeness FROM example WHERE fingerprint = ?"
-                guard let row = try Row.fetchOne(database, sql: sql, arguments: [fingerprint]), now[try row.value("run_uuid"), default: fingerprint] == fingerprint
-                else { continue }
-                result[fingerprint] = try row.value("completeness")
+            for key in keys {
+                let sql = "SELECT run_uuid, completeness FROM example WHERE key = ?"
+                guard let row = try Row.fetchOne(database, sql: sql, arguments: [key]), now[try row.value("run_uuid"), default: key] == key else { continue }
+                result[key] = try row.value("completeness")
             }
             return result
         }

@@ -1,13 +1,14 @@
 internal import GRDB
 import LaunchGuardReports
+import ToolParts
 
-/// The devices. A run belongs to the one that the person names, or else to that of its machine id,
-/// or else to the one that is called as the argument is.
+/// The devices of the runs, by a rule.
 struct DeviceBook {
-    /// The person's name.
-    let chosen: String?
+    private let rule: DeviceRule
     /// The name of the argument.
     var source: Source
+    /// The name that the rule finds in a path; nil: none.
+    var folder: String?
     let now: String
     private var known: [Key: Int64] = [:]
 
@@ -20,21 +21,53 @@ struct DeviceBook {
     private struct Key: Hashable {
         var machineID: String?
         var source: String
+        var folder: String?
     }
 
-    init(chosen: String?, source: Source, now: String) {
-        self.chosen = chosen
+    init(_ rule: DeviceRule, source: Source, now: String) {
+        self.rule = rule
         self.source = source
         self.now = now
     }
 
+    /// Whether the rule is surer than what an earlier collect found.
+    var isNamed: Bool { !isByMachine }
+
+    var isByMachine: Bool { if case .machine = rule { true } else { false } }
+
+    private var chosen: String? {
+        switch rule {
+        case .named(let name): name
+        case .machine: nil
+        case .name: source.name
+        case .pattern: folder
+        }
+    }
+
+    /// The name that the rule finds in the path of a state directory; nil: it looks for none.
+    func folder(of path: String) throws -> String? {
+        guard case .pattern(let pattern) = rule else { return nil }
+        guard let name = pattern.device(in: path) else {
+            throw FleetError(path, "--device-from \(pattern.text) does not match this path, so that its device is not known", .nothingFound)
+        }
+        return name
+    }
+
     /// The device of a run.
     mutating func device(of run: RunReport, _ database: Database) throws -> Int64 {
-        let key = Key(machineID: run.system?.machineID, source: source.name)
+        let key = Key(machineID: run.system?.machineID, source: source.name, folder: folder)
         if let id = known[key] { return id }
         let id = try look(key.machineID, run.system, database)
         known[key] = id
         return id
+    }
+
+    /// Whether the device takes the machine id over, for later collects.
+    private var isOwner: Bool {
+        switch rule {
+        case .named, .machine: true
+        case .name, .pattern: false
+        }
     }
 
     private func look(_ machineID: String?, _ system: RunSystem?, _ database: Database) throws -> Int64 {
@@ -46,7 +79,8 @@ struct DeviceBook {
         }
         let id = try named(chosen ?? machineID ?? source.name, database)
         try touch(id, system, database)
-        guard let machineID, owner != id else { return id }
+        // By names, machines that share an id are several devices.
+        guard isOwner, let machineID, owner != id else { return id }
         try database.execute(
             sql: "INSERT INTO machine (machine_id, device_id) VALUES (?, ?) ON CONFLICT (machine_id) DO UPDATE SET device_id = excluded.device_id",
             arguments: [machineID, id])

@@ -2,20 +2,20 @@ internal import GRDB
 import LaunchGuardReports
 import ToolParts
 
-/// The whole report of the best run of a fingerprint.
+/// The whole report of the best run of a key.
 struct Example {
-    private let fingerprint: String
+    private let key: String
     private let run: CollectedRun
     private var report: RunReport
 
     /// Reads the rest of the file; nil: that is gone meanwhile.
-    init?(_ run: CollectedRun, _ fingerprint: String) {
+    init?(_ run: CollectedRun, key: String) {
         guard let report = try? Reader(path: run.report.path).run(), report.identity?.uuid == run.report.identity?.uuid else { return nil }
         self.run = run
-        self.fingerprint = fingerprint
+        self.key = key
         self.report = report
         self.report.verdict = run.report.verdict
-        self.report.fingerprint = fingerprint
+        self.report.fingerprint = run.fingerprint
     }
 
     /// One look for all of them.
@@ -28,14 +28,12 @@ struct Example {
     func store(_ database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO example (fingerprint, run_uuid, completeness, report)
-                SELECT fingerprint, uuid, ?3, ?4 FROM run WHERE fingerprint = ?1 AND uuid = ?2
-                ON CONFLICT (fingerprint) DO UPDATE SET run_uuid = excluded.run_uuid, completeness = excluded.completeness, report = excluded.report
+                INSERT INTO example (key, run_uuid, completeness, report)
+                SELECT key, uuid, ?3, ?4 FROM run WHERE key = ?1 AND uuid = ?2
+                ON CONFLICT (key) DO UPDATE SET run_uuid = excluded.run_uuid, completeness = excluded.completeness, report = excluded.report
                 """,
-            arguments: [fingerprint, report.identity?.uuid, run.completeness, JSONLine.text(report)])
-        // A copy that changed nothing, as it knows less of the end, may have another fingerprint.
-        guard database.changesCount > 0 else { return }
-        try database.execute(
-            sql: "UPDATE fingerprint SET headline = ?, place = ? WHERE fingerprint = ?", arguments: [run.report.headline, run.report.place, fingerprint])
+            arguments: [key, report.identity?.uuid, run.completeness, JSONLine.text(report)])
+        // A copy that changed nothing, as it knows less of the end, may have another key.
+        if database.changesCount > 0 { try run.storeHeadline(database) }
     }
 }

@@ -15,7 +15,7 @@ struct FleetDatabase {
         umask(0o077)
         try self.init(path, seconds: 30)
         // Whole or not at all, also where two begin at once.
-        try write { try FleetSchema.migrate($0, path) }
+        try write { try FleetSchema.make($0, path) }
     }
 
     /// Opens it to read.

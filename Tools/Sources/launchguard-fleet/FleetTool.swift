@@ -9,8 +9,8 @@ struct FleetTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "launchguard",
         abstract: "Keep the runs of many devices in a database.",
-        discussion: "launchguard starts this program for its commands collect, top and show.",
-        subcommands: [CollectCommand.self, TopCommand.self, ShowCommand.self, SymbolizeCommand.self, DemangleCommand.self, WalkCommand.self]
+        discussion: "launchguard starts this program for its commands collect, top, show, resolve, mute and merge.",
+        subcommands: [CollectCommand.self, TopCommand.self, ShowCommand.self, ResolveCommand.self, MuteCommand.self, MergeCommand.self, SymbolizeCommand.self, DemangleCommand.self, WalkCommand.self]
     )
 
     static func main() async {
@@ -31,6 +31,10 @@ struct FleetTool: AsyncParsableCommand {
         if let error = error as? FleetError {
             Output.complain("\(error)")
             exit(withError: error.status.code)
+        }
+        if let error = error as? ExportError {
+            Output.complain("\(error)")
+            exit(withError: ExitStatus.nothingFound.code)
         }
         if exitCode(for: error) == .validationFailure {
             Output.write(fullMessage(for: error) + "\n", to: .error)

@@ -9,7 +9,7 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         let database = try FleetDatabase(reading: options.database)
-        let shown = try ShownFingerprint(database, options.fingerprint.lowercased())
+        let shown = try ShownBug(database, digits: options.bug.digits)
         if options.output.json {
             Output.write(try FleetLine.text(shown))
         } else if options.html {

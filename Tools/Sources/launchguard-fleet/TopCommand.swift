@@ -9,9 +9,11 @@ struct TopCommand: ParsableCommand {
 
     func run() throws {
         let database = try FleetDatabase(reading: options.database)
-        let ranking = try Ranking(database, app: options.app, pair: options.pair, lines: options.lines)
+        let ranking = try Ranking(database, app: options.app, pair: options.pair, lines: options.lines, all: options.all)
         if options.output.json {
             Output.write(try ranking.groups.map(FleetLine.text).joined())
+        } else if let folder = options.pages {
+            if !ranking.groups.isEmpty { try FleetPages.write(database, ranking, to: folder) }
         } else if options.html {
             Output.write(ranking.page.bytes)
         } else {

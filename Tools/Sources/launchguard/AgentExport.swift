@@ -1,11 +1,12 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-/// A run in the format of a server. The bytes come from `launchguard-agent`, which sends the same.
+/// A run in the format of a server. The bytes come from `launchguard-agent`, which sends the same;
+/// the names of functions are added here.
 struct AgentExport {
     let bytes: [UInt8]
 
-    init(_ run: RunReport, _ command: ExportCommand) throws {
+    init(_ run: RunReport, _ command: ExportCommand, _ surroundings: ShownRun.Surroundings) throws {
         guard let identity = run.identity, let end = run.verdict?.end else {
             throw Export.Impossible(run.path, "the damage leaves open which run this is; --format json or text has what is there", isDamaged: true)
         }
@@ -13,7 +14,9 @@ struct AgentExport {
             throw Export.Impossible(run.path, "process \(identity.processID) lives, and a report is of an end; --format json or text shows the run")
         }
         guard let program = command.agent.program else { throw Export.Impossible(run.path, command.agent.whyMissing) }
-        bytes = try Self.output(of: program, ["--export", command.format.rawValue, "--run", run.path])
+        let plain = try Self.output(of: program, ["--export", command.format.rawValue, "--run", run.path])
+        let names = ExportedNames(ShownRun(run, command.symbols, surroundings).report)
+        bytes = names.map { command.format == .sentry ? $0.named(envelope: plain) : $0.named(request: plain) } ?? plain
     }
 
     /// Output of the program. Its complaints go where the tool's complaints go.

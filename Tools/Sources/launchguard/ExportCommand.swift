@@ -14,7 +14,7 @@ struct ExportCommand: ParsableCommand {
             The bytes of the stacks hold the program's data; redacted values in them are blanked. journal is for systemd-journal-remote, \
             which makes a journal of it: coredumpctl lists the crash, and journalctl shows the log up to it. swift is a line of JSON in the \
             shape of the Swift runtime's own crash log. sentry is an envelope for Sentry and servers like it, otlp a request in JSON for an \
-            OpenTelemetry collector: launchguard-agent writes both, with ~ in the place of home directories.
+            OpenTelemetry collector: launchguard-agent writes both, with ~ in the place of home directories, and functions have names where symbols are here.
 
             A state directory stands for its newest run that died: by a crash, a hang, lack of memory, a kill, a status other than 0 or \
             for an unknown reason. With --all each of them becomes a file in a folder, named as the run file is.
@@ -201,7 +201,7 @@ struct Export {
                 return Array(log.text.utf8)
             }
         case .sentry, .otlp:
-            (bytes, isDamaged) = try Self.run(reader) { try AgentExport($0, command).bytes }
+            (bytes, isDamaged) = try Self.run(reader) { try AgentExport($0, command, surroundings).bytes }
         case .minidump:
             do throws(MinidumpProblem) {
                 (bytes, isDamaged) = try reader.minidump { ShownRun($0, command.symbols, surroundings).report }

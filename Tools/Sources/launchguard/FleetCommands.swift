@@ -28,13 +28,40 @@ struct ShowCommand: ParsableCommand {
     func run() throws { try FleetProgram.miss() }
 }
 
+/// `launchguard resolve`
+struct ResolveCommand: ParsableCommand {
+    static let configuration = ResolveOptions.command
+    @OptionGroup var options: ResolveOptions
+
+    func run() throws { try FleetProgram.miss() }
+}
+
+/// `launchguard mute`
+struct MuteCommand: ParsableCommand {
+    static let configuration = MuteOptions.command
+    @OptionGroup var options: MuteOptions
+
+    func run() throws { try FleetProgram.miss() }
+}
+
+/// `launchguard merge`
+struct MergeCommand: ParsableCommand {
+    static let configuration = MergeOptions.command
+    @OptionGroup var options: MergeOptions
+
+    func run() throws { try FleetProgram.miss() }
+}
+
 /// `launchguard-fleet`, which takes the command line as it is.
 enum FleetProgram {
+    static let commands: [any ParsableCommand.Type] = [
+        CollectCommand.self, TopCommand.self, ShowCommand.self, ResolveCommand.self, MuteCommand.self, MergeCommand.self,
+    ]
+
     /// Starts that program in the place of the tool, if the command is one of its own and the
     /// program is there. Called before the command line is parsed, as that program reports errors
     /// in it.
     static func become(for arguments: [String]) {
-        let commands: [any ParsableCommand.Type] = [CollectCommand.self, TopCommand.self, ShowCommand.self]
         guard let name = arguments.first, commands.contains(where: { $0.configuration.commandName == name }), let path else { return }
         // A thread of Swift blocks signals, and those of the terminal have to reach the program.
         var none = sigset_t()

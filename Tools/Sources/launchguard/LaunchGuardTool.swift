@@ -40,12 +40,13 @@ struct LaunchGuardTool: AsyncParsableCommand {
               launchguard export --format minidump -o crash.dmp /var/lib/notes
               launchguard collect --into fleet.db device-*.tar.gz
               launchguard top fleet.db
+              launchguard resolve 3fa2c9d1e0b7 --in 2.4 fleet.db
               launchguard simulate crash crash ok finish
               launchguard upload /var/lib/notes
 
             launchguard --version shows the version.
             """,
-        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self, CollectCommand.self, TopCommand.self, ShowCommand.self]
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self] + FleetProgram.commands
             + [SimulateCommand.self, UploadCommand.self, WitnessCommand.self, VerdictCommand.self, ResetCommand.self, UndoCommand.self, SymbolizeCommand.self, DemangleCommand.self, WalkCommand.self] + onLinux
     )
 

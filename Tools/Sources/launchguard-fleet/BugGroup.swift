@@ -1,0 +1,135 @@
+internal import GRDB
+import LaunchGuardReports
+
+/// The runs of one bug.
+struct BugGroup {
+    var bug: String
+    var app: String
+    var ending: String
+    var kind: String?
+    var headline: String
+    var place: String?
+    var runs: Int
+    var devices: Int
+    var firstStarted: String?
+    var lastStarted: String?
+    /// The most frequent first.
+    var fingerprints: [String] = []
+    /// The oldest first.
+    var versions: [Part] = []
+    var decision: Decision?
+    /// Runs that have the bug although it was resolved.
+    var again: Part?
+    /// Runs a day; the last one is `trendEnd`.
+    var trend: [Int] = []
+    var trendEnd: String?
+    /// The last week and the one before.
+    var recent: Change?
+    /// Only of a comparison.
+    var change: Change?
+
+    /// Runs of one version, or of one device.
+    struct Part {
+        var name: String
+        /// Nil: the program names none.
+        var version: String?
+        /// For a device without a name: the argument that only this device was last collected from.
+        var source: String?
+        var runs: Int
+        var devices: Int
+        var firstStarted: String?
+        var lastStarted: String?
+
+        /// A person knows a device by its tarball sooner than by a machine id.
+        var label: String {
+            source?.split(separator: "/").last.map { "\(name) (\($0))" } ?? name
+        }
+    }
+
+    /// A row of the view `ranking`.
+    init(_ row: Row) throws {
+        bug = try row.value("bug")
+        app = try row.value("app")
+        ending = try row.value("ending")
+        kind = try row.value("kind")
+        headline = try row.value("headline")
+        place = try row.value("place")
+        runs = try row.value("runs")
+        devices = try row.value("devices")
+        firstStarted = try row.value("first_started")
+        lastStarted = try row.value("last_started")
+        decision = try Decision(row)
+    }
+
+    /// Bugs with all that is known of them, those of most devices first.
+    static func all(_ database: Database, app: String? = nil, bug: String? = nil) throws -> [BugGroup] {
+        let trend = try Trend(database, app: app, bug: bug)
+        let condition = "WHERE (?1 IS NULL OR app = ?1) AND (?2 IS NULL OR bug = ?2)"
+        let orders = try orders(database)
+        var versions: [String: [Part]] = [:], fingerprints: [String: [String]] = [:]
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM bug_version \(condition) ", arguments: [app, bug]) {
+            let version: String? = try row.value("version")
+            versions[try row.value("bug"), default: []].append(
+                Part(
+                    name: version ?? "without a version", version: version, runs: try row.value("runs"), devices: try row.value("devices"),
+                    firstStarted: try row.value("first_started"), lastStarted: try row.value("last_started")))
+        }
+        let sql = "SELECT bug, fingerprint FROM run \(condition) AND bug IS NOT NULL AND fingerprint IS NOT NULL GROUP BY bug, fingerprint ORDER BY count(*) DESC, fingerprint"
+        for row in try Row.fetchAll(database, sql: sql, arguments: [app, bug]) { fingerprints[try row.value("bug"), default: []].append(try row.value("fingerprint")) }
+        let ranking = "SELECT * FROM ranking \(condition) ORDER BY devices DESC, runs DESC, last_started DESC, bug"
+        return try Row.fetchAll(database, sql: ranking, arguments: [app, bug]).map { row in
+            var group = try BugGroup(row)
+            let order = orders[group.app] ?? VersionOrder(firstStarted: [:])
+            group.versions = order.sorted(versions[group.bug] ?? [], by: \.version)
+            group.fingerprints = fingerprints[group.bug] ?? []
+            group.again = group.decision?.again(in: group.versions, order)
+            (group.trend, group.trendEnd) = (trend.of(group.bug), trend.end)
+            group.recent = trend.change(of: group.bug, app: group.app)
+            return group
+        }
+    }
+
+    static func orders(_ database: Database) throws -> [String: VersionOrder] {
+        var orders: [String: VersionOrder] = [:]
+        for row in try Row.fetchAll(database, sql: "SELECT app, version, first_started FROM version WHERE version IS NOT NULL AND first_started IS NOT NULL") {
+            orders[try row.value("app"), default: VersionOrder(firstStarted: [:])].firstStarted[try row.value("version")] = try row.value("first_started")
+        }
+        return orders
+    }
+
+    /// As many digits as a person copies; four would be enough for most fleets.
+    static let shortDigits = 12
+    static func short(_ key: String) -> String { String(key.prefix(shortDigits)) }
+    var shortKey: String { Self.short(bug) }
+
+    // MARK: - Decided
+
+    /// "muted", "resolved" or "again"; nil: it is open.
+    var state: String? { decision.map { again == nil ? $0.state.rawValue : "again" } }
+
+    /// Whether nobody needs to look at it.
+    var isDone: Bool { decision != nil && again == nil }
+
+    var stateWords: String? {
+        decision.map { decision in
+            let when = decision.version.map { " in \($0)" } ?? (decision.state == .resolved ? " on \(decision.decided.prefix(10))" : "")
+            return decision.state.rawValue + when + (again.map { ", seen again in \($0.name)" } ?? "")
+        }
+    }
+
+    // MARK: - In words
+
+    var counts: String { "\(devices == 1 ? "1 device" : "\(devices) devices"), \(runs)×" }
+
+    /// The headline, and the place where that is not in it.
+    var cause: String { headline + (place.map { headline.contains($0.prefix { $0 != "(" }) ? "" : ", \($0)" } ?? "") }
+
+    /// The versions with their runs, the last seen ones where there are many.
+    var versionWords: String {
+        let most = 4
+        let shown = versions.suffix(most).map { versions.count == 1 ? $0.name : "\($0.name) (\($0.runs)×)" }.joined(separator: ", ")
+        return versions.count > most ? "\(versions.count) versions from \(versions[0].name): … \(shown)" : shown
+    }
+
+    var seenWords: String { [firstStarted, lastStarted].compactMap { $0.map { $0.prefix(19) + "Z" } }.joined(separator: " to ") }
+}
