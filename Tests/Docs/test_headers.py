@@ -45,6 +45,7 @@ INITIAL = {name.removesuffix("_INIT").lower(): name
            for name in sorted(set(re.findall(r"#define (LG_\w+_INIT)\b", "".join((ROOT / "include/launchguard" / name).read_text() for name in HEADERS))))}
 SET = {"lg_options": "handler_ms", "lg_launch_options": "hold_ms", "lg_repair": "impact", "lg_task": "flags", "lg_delivery_options": "brief",
        "lg_guard_options": "budget", "lg_guard_lists": "allowed_module_count", "lg_confinement_options": "wait_ms", "lg_report_options": "frames",
+       "lg_minidump_options": "keep_home",
        "lg_launch_info": "streak", "lg_system_info": "size"}
 BY_NAME = ALL + """#include <type_traits>
 #include <string.h>
