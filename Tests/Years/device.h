@@ -79,8 +79,8 @@ static inline struct lg__ledger_context *device_context(struct device *device)
 enum lg__account device_start(struct device *device, const struct program *program, uint32_t version, enum disk disk, bool *ret_anew);
 /* device->hint has come: store it. */
 void device_take_hint(struct device *device);
-/* The hint that the launch that begins now is to find, by a second reading. WITHDRAWN: not in force,
- * of another version, or of a repair that there is not. */
+/* The hint that the launch that begins now is to find, by a second reading. WITHDRAWN: not in
+ * force, of another version, or of a repair that there is not. */
 lg_hint_kind device_hint(const struct device *device, const struct program *program);
 /* The program begins its launch; the neighbour begins and finishes its own. Returns the mode of the
  * neighbour's launch; any other than normal: it was held, or safe. */

@@ -62,7 +62,8 @@ static void test_the_end_of_a_hint(void **state)
     assert_string_equal(hint.said.name, "");
     assert_false(hint_withdraw(&hint, NULL, now));
     hint = stored;
-    assert_true(hint_withdraw(&hint, place.key, (struct moment){ now.wall_ns, now.on_ns - DAY_NS - 1 })); /* another spool */
+    /* the clock of another spool */
+    assert_true(hint_withdraw(&hint, place.key, (struct moment){ now.wall_ns, now.on_ns - DAY_NS - 1 }));
     hint = stored;
     assert_true(hint_withdraw(&hint, NULL, now));
     hint = stored;
