@@ -91,9 +91,6 @@ public struct RunReport: Codable, Hashable, Sendable {
         return fatalCrash.map { own.place(in: $0.stack) } ?? hang?.place(own)
     }
 
-    /// Whether the place is a function with a name, and no offset in a module.
-    public var isPlaceNamed: Bool { place.map { $0.firstRange(of: " + 0x") == nil && $0 != "in ??" } ?? false }
-
     /// Whether a better walk of the crashed thread's stack may find another place.
     public var isPlaceDoubtful: Bool {
         guard let crash else { return false }
