@@ -243,7 +243,7 @@ class Corpus:
         if result.returncode != 0:
             raise AssertionError(result.stderr)
         with sqlite3.connect(database) as connection:
-            rows = {pathlib.Path(path).parents[1]: (key, headline) for path, key, headline in connection.execute("SELECT path, fingerprint, headline FROM run")}
+            rows = {pathlib.Path(path).parents[1]: (key, headline) for path, key, headline in connection.execute("SELECT path, bug, headline FROM run")}
         connection.close()
         self.bug = {end: rows[state.resolve()][0] for end, state in states.items()}
         self.headline = {end: rows[state.resolve()][1] for end, state in states.items()}
