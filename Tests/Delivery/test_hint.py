@@ -97,8 +97,7 @@ class Loops(Hints):
         steps = "deliver", "witness", "bad-task:maps", "task:music", "begin"
         first = self.run_victim(*steps, endpoint=server.url(), hint_key=self.key)
         self.assertEqual((first.said["task"], first.status), (["maps"], -11))
-        wait_until(self.hint, lambda: "the hint comes: " + self.log())
-        self.assertIn('hint 1 of the vendor: leave out the task "maps" of launch "main"', self.log())
+        wait_until(lambda: 'hint 1 of the vendor: leave out the task "maps" of launch "main"' in self.log(), self.log)
         second = self.run_victim(*steps, "launched:60000", "show", "finish", endpoint=server.url(), hint_key=self.key)
         self.assertEqual((second.said["task"], second.status, second["mode"]), (["music"], 0, "normal"))
         self.assertEqual(self.events() & LEAVE_OUT, LEAVE_OUT)
