@@ -245,6 +245,11 @@ static void test_a_body_is_given_up_after_three_days(void **state)
     w.server.delivered++;
     other = w;
     assert_int_equal(status(&other, 400), FATE_DEAD);
+    /* a person has it tried again: what the server refuses once more is believed */
+    other.mail.state = LG_DELIVERY_DEAD;
+    pass(&other, DAY_NS);
+    assert_true(fate_hurry(&other.mail, true, other.now));
+    assert_int_equal(status(&other, 400), FATE_DEAD);
     other = w;
     other.is_full = true;
     assert_int_equal(status(&other, 400), FATE_SMALL);
