@@ -173,14 +173,28 @@ static bool pass_on(const struct arrival *at)
     return false;
 }
 
+/* Its address marks the siginfo of a kill() that was sent again. */
+static const char sent_by_kill;
+
+/* The signal comes again as it was sent: to the handlers of the program, and in the record. */
+LG__FIRST static void restore_sender(siginfo_t *info)
+{
+    if (info->si_code != SI_QUEUE || info->si_value.sival_ptr != &sent_by_kill)
+        return;
+    info->si_code = SI_USER;
+    info->si_value.sival_ptr = NULL;
+}
+
 /* Put a signal that was sent back to where it waits while it is blocked: the whole process, or this
  * thread. The kernel lets only the first thread queue the siginfo of a kill(). */
 static bool send_again(const struct arrival *at, bool to_thread)
 {
     const pid_t pid = lg__os_pid();
     siginfo_t info = *at->info;
-    if (info.si_code == SI_USER && lg__os_tid() != pid)
+    if (info.si_code == SI_USER && lg__os_tid() != pid) {
         info.si_code = SI_QUEUE;
+        info.si_value.sival_ptr = (void *)(uintptr_t)&sent_by_kill;
+    }
     lg__os_signal_block(at->signal, true);
     return (to_thread ? lg__os_signal_queue(pid, lg__os_tid(), at->signal, &info) : lg__os_signal_queue_process(pid, at->signal, &info)) == 0;
 }
@@ -361,6 +375,7 @@ LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
     const bool is_told_as_sent = info->si_signo == SIGSYS && info->si_code <= 0;
     if (signal == SIGSYS && !is_told_as_sent && lg__arch_refused(ucontext))
         return;
+    restore_sender(info);
     if (lg__fixed.options.keep_first && lg__finish_unrecorded(signal, info, ucontext))
         return;
     const void *frame = __builtin_frame_address(0);

@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "waiting.h"
+
 /* sighold() and its relatives are what is tested. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -271,6 +273,56 @@ static void test_comes_when_it_is_unblocked(void **state)
     assert_int_equal(newest_crash(LG_STAGE_DONE).signal, SIGSEGV);
 }
 
+static _Atomic pid_t by;
+
+static void *blocks_segv(void *argument)
+{
+    const sigset_t set = one(SIGSEGV);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    atomic_store(&by, (pid_t)syscall(SYS_gettid));
+    return sleep_for_ever(argument);
+}
+
+static bool is_blocked_by_kernel(pid_t tid, int number)
+{
+    char path[64], line[128];
+    unsigned long long mask = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
+    FILE *file = fopen(path, "re");
+    REQUIRE(file);
+    while (fgets(line, sizeof line, file) && sscanf(line, "SigBlk: %llx", &mask) != 1) {}
+    fclose(file);
+    return mask >> (number - 1) & 1;
+}
+
+/* The kernel gives the signal to a thread that blocks it as the program sees it, and then to the
+ * first one. */
+static void body_passes_by(void *argument)
+{
+    const sigset_t set = one(SIGSEGV);
+    pthread_t thread;
+    (void)argument;
+    start_session();
+    pthread_create(&thread, NULL, blocks_segv, NULL);
+    while (!atomic_load(&by))
+        rest(1);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, 8);
+    kill(getpid(), SIGSEGV);
+    while (!is_blocked_by_kernel(atomic_load(&by), SIGSEGV))
+        rest(1);
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, 8);
+    _exit(0);
+}
+
+static void test_has_its_sender_after_it_waited(void **state)
+{
+    (void)state;
+    expect_signal(body_passes_by, NULL, SIGSEGV);
+    const lg_crash_info crash = newest_crash(LG_STAGE_DONE);
+    assert_int_equal(crash.kind, LG_CRASH_SIGNAL_SELF);
+    assert_int_equal(crash.code, SI_USER);
+}
+
 /* ---- faults ---- */
 
 static void never(int number)
@@ -512,6 +564,7 @@ int main(void)
         WITH_STATE(test_places),
         WITH_STATE(test_sent_ones_wait),
         WITH_STATE(test_comes_when_it_is_unblocked),
+        WITH_STATE(test_has_its_sender_after_it_waited),
         WITH_STATE(test_no_handler_is_asked),
         WITH_STATE(test_all_but_faults),
         WITH_STATE(test_handler_that_recovers),
