@@ -775,7 +775,7 @@ static void look_at_hint(struct world *w, lg_launch_mode mode, uint32_t held_dea
 {
     struct lg__ledger_context *c = w->context;
     const struct hint *hint = &w->device.hint;
-    const bool held = c->phase == LG_PHASE_HELD, is_new = hint->serial > w->followed, asked = c->flags & LG__CONTEXT_HINT_REPAIR;
+    const bool held = c->phase == LG_PHASE_HELD, is_new = hint->serial != w->followed, asked = c->flags & LG__CONTEXT_HINT_REPAIR;
     const bool repairs = c->events & LG_EVENT_HINT_REPAIR, tired = held_deaths >= LG__HELD_DEATHS_MAX;
     w->hinted = false;
     if ((repairs && (w->hint != LG_HINT_REPAIR || !is_new)) || (c->flags & LG__CONTEXT_HINT_HOLD && w->hint != LG_HINT_HOLD_BELOW))

@@ -204,7 +204,7 @@ static bool repair_by_hint(struct lg__ledger_context *context, const struct lg__
 /* V2, V3 and V4. true: the launch is held. */
 static bool follow_hint(struct lg__ledger_context *context, const struct lg__hinted *hint, const struct lg__moment *now)
 {
-    const bool is_new = hint->serial > context->hint_serial, safe = context->mode == LG_LAUNCH_MODE_SAFE;
+    const bool is_new = hint->serial != context->hint_serial, safe = context->mode == LG_LAUNCH_MODE_SAFE;
     if (hint->kind == LG_HINT_SAFE_MODE && is_new) {
         if (!safe) {
             if (context->streak == 0) /* no end that counts is the reason */

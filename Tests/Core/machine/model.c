@@ -505,7 +505,7 @@ static bool is_needed(const struct model *m)
 static bool repairs_by_hint(struct model *m, const struct model_hint *hint, struct model_time now)
 {
     struct model_rung *rung = &m->rungs[hint->rung], before = *rung;
-    if (m->hint_serial >= hint->serial || m->held_deaths >= HELD_DEATHS_MAX || (m->mode != NORMAL && m->mode != SAFE))
+    if (m->hint_serial == hint->serial || m->held_deaths >= HELD_DEATHS_MAX || (m->mode != NORMAL && m->mode != SAFE))
         return false;
     if (unknown_is_enough(m) && m->streak < m->policy.repair_after)
         m->unexplained = true;
@@ -533,7 +533,7 @@ static bool by_hint(struct model *m, const struct model_hint *hint, struct model
     switch (hint->kind) {
     case HINT_REPAIRS: return repairs_by_hint(m, hint, now);
     case HINT_SAFE: /* V3 */
-        if (hint->serial > m->hint_serial) {
+        if (hint->serial != m->hint_serial) {
             if (m->mode != SAFE) {
                 m->unexplained = m->unexplained || m->streak == 0;
                 go_safe(m);

@@ -418,6 +418,12 @@ static void test_the_repair_of_a_hint(void **state)
     assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
     assert_int_equal(context.events, LG_EVENT_THROTTLED);
     assert_int_equal(context.hint_serial, 7);
+    lg__decide_finished(&context);
+    end(&context, LG_END_CLEAN);
+    hinted(LG_HINT_REPAIR, 3, 1); /* of another key */
+    begin(&context);
+    assert_int_equal(context.phase, LG_PHASE_HELD);
+    assert_int_equal(context.hint_serial, 3);
 }
 
 static void test_the_safe_mode_of_a_hint(void **state)
