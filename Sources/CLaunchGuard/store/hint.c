@@ -35,7 +35,8 @@ bool lg__hint_key(const char *text, uint8_t ret_key[LG__HINT_KEY_BYTES])
     const unsigned bits = is_hex ? 4 : 6, least = is_hex ? 64 : 43;
     uint32_t word = 0, have = 0, bytes = 0;
     for (size_t i = 0; i < least; i++) {
-        const unsigned digit = digit_of(digits, is_hex ? (char)(text[i] | 32) : text[i]);
+        const bool is_upper = is_hex && text[i] >= 'A' && text[i] <= 'F';
+        const unsigned digit = digit_of(digits, is_upper ? (char)(text[i] | 32) : text[i]);
         if (digit >> bits)
             return false;
         word = word << bits | digit;

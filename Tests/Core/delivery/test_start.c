@@ -70,6 +70,7 @@ static void test_wrong_options(void **state)
     WRONG("ca_file is \"ca.pem\"", o.ca_file = "ca.pem");
     WRONG("agent_path is \"agent\"", o.agent_path = "agent");
     WRONG("hint_key is \"key\"; it must be the 32 bytes", o.hint_key = "key");
+    WRONG("hint_key", o.hint_key = "\x10""123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
     WRONG("ends is 0x2000", o.ends = 1u << 13);
     WRONG("consent is 3", o.consent = 3);
     WRONG("keep_reports is 4097; it must be 0 or between 1 and 4096", o.keep_reports = 4097);
