@@ -369,6 +369,10 @@ lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void 
     return LG_ERR_ARGUMENT;
 }
 
+void lg_bug_key_digest(const char *lines, size_t size, char ret_hex[33])
+{
+}
+
 lg_status lg_reader_crash_count(lg_reader *reader, uint32_t *ret_count)
 {
     return LG_ERR_ARGUMENT;
@@ -537,6 +541,11 @@ lg_status lg_reader_report(lg_reader *reader, const lg_report_options *options, 
 lg_status lg_reader_minidump(lg_reader *reader, const lg_minidump_options *options, lg_report_sink sink, void *user)
 {
     return LG_ERR_ARGUMENT;
+}
+
+const char *lg_path_without_home(const char *path, char *buffer, size_t room)
+{
+    return "";
 }
 
 lg_status lg_reader_secrets(lg_reader *reader, const lg_log_info *log, lg_secrets **ret_secrets)

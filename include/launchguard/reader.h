@@ -516,6 +516,15 @@ LG_API lg_status lg_reader_place(lg_reader *reader, char ret_place[LG_PLACE_BYTE
  */
 LG_API lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user);
 
+/** The digest of the lines of a bug key, docs/FINGERPRINT.md, as 32 hexadecimal digits and a NUL.
+ *
+ *  @param lines  borrowed; NULL is allowed where `size` is 0.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API void lg_bug_key_digest(const char *lines, size_t size, char ret_hex[33]);
+
 LG_END
 
 #include <launchguard/guard_record.h>

@@ -208,6 +208,16 @@ LG_API lg_status lg_reader_report(lg_reader *reader, const lg_report_options *op
  */
 LG_API lg_status lg_reader_minidump(lg_reader *reader, const lg_minidump_options *options, lg_report_sink sink, void *user);
 
+/** A path as reports that leave the machine have it: "~" for a home directory at its start.
+ *
+ *  @param buffer  for the result, which is there or is `path` itself.
+ *  @param room    in bytes; a longer result is cut.
+ *
+ *  Threads: one at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes, once.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_path_without_home(const char *path, char *buffer, size_t room);
+
 /** What of a run must not be shown: its redacted keys, and their values in annotations, breadcrumbs
  *  and guard events. lg_reader_report() hides the same. */
 typedef struct lg__secrets lg_secrets;

@@ -89,7 +89,7 @@ static size_t home_at(const char *text, size_t size, bool is_path)
     return 0;
 }
 
-const char *lg__home_hide_path(const char *path, char *buffer, size_t room)
+const char *lg_path_without_home(const char *path, char *buffer, size_t room)
 {
     size_t home = home_at(path, strlen(path), true);
     if (!home)

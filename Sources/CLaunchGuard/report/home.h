@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Replace a home directory at the start of a path by "~". These are "/root", that of this process's
- * user, a name in /home, /var/home or /run/user, and one in /media, /run/media or /mnt, or in a
- * folder "home" below these. The result is in `buffer`, or is `path` itself. */
-const char *lg__home_hide_path(const char *path, char *buffer, size_t room);
+#include "launchguard/report.h"
+
+/* Home directories are "/root", that of this process's user, a name in /home, /var/home or
+ * /run/user, and one in /media, /run/media or /mnt, or in a folder "home" below these.
+ * launchguard/report.h has the function for paths. */
 
 /* Replace each home directory by "~" where a word of the text begins with one, in place. Returns
  * the new size, which is never larger. */

@@ -94,7 +94,7 @@ static const char *hidden_path(struct lg__report *report, const char *path, char
     snprintf(copy, PATH_MAX, "%s", path);
     if (report->secrets)
         copy[lg__secrets_text_hide(report->secrets, copy, strlen(copy), false)] = 0;
-    return lg__values_hide_home(report) ? lg__home_hide_path(copy, buffer, PATH_MAX) : copy;
+    return lg__values_hide_home(report) ? lg_path_without_home(copy, buffer, PATH_MAX) : copy;
 }
 
 void lg__values_path(struct lg__report *report, const char *path)

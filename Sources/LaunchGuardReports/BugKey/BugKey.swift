@@ -5,7 +5,7 @@ struct BugKey: Hashable, Sendable {
     let lines: [String]
 
     /// 32 hexadecimal digits.
-    var digits: String { BLAKE2s.hex(lines.map { $0 + "\n" }.joined().utf8, key: "LG bug 2") }
+    var digits: String { Reader.bugKeyDigest(lines.map { $0 + "\n" }.joined()) }
 
     /// Nil: the report names nothing that the coarse key does not have. Frames are to have their
     /// symbols by now.

@@ -152,6 +152,21 @@ public final class Reader {
 }
 
 extension Reader {
+    /// The digest of the lines of a bug key. C: `lg_bug_key_digest()`.
+    static func bugKeyDigest(_ lines: String) -> String {
+        var digits = [CChar](repeating: 0, count: 33)
+        unsafe lg_bug_key_digest(lines, lines.utf8.count, &digits)
+        return String(decoding: digits.prefix(32).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// A path as reports that leave the machine have it: `~` for a home directory at its start. C:
+    /// `lg_path_without_home()`.
+    public static func pathWithoutHome(_ path: String) -> String {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: path.utf8.count + 2) { buffer in
+            unsafe path.withCString { unsafe String(cString: lg_path_without_home($0, buffer.baseAddress, buffer.count)) }
+        }
+    }
+
     /// Version of the C library in use, for example "0.1.0". C: `lg_version()`.
     public static var libraryVersion: String { unsafe String(cString: lg_version()) }
 }

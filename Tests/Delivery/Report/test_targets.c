@@ -457,7 +457,7 @@ static void test_home_directories(void **state)
     char buffer[256];
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        assert_string_equal(lg__home_hide_path(paths[i][0], buffer, sizeof buffer), paths[i][1]);
+        assert_string_equal(lg_path_without_home(paths[i][0], buffer, sizeof buffer), paths[i][1]);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         snprintf(buffer, sizeof buffer, "%s", texts[i][0]);
         buffer[lg__home_hide(buffer, strlen(buffer))] = 0;

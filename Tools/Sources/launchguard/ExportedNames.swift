@@ -54,7 +54,7 @@ struct ExportedNames {
                     var named = object
                     named["function"] = .string(symbol.name)
                     if let mangled = symbol.mangledName { named["raw_function"] = .string(mangled) }
-                    if let file = symbol.file.map(Self.withoutHome) {
+                    if let file = symbol.file.map(Reader.pathWithoutHome) {
                         named["abs_path"] = .string(file)
                         named["filename"] = .string(file.split(separator: "/").last.map(String.init) ?? file)
                     }
@@ -101,17 +101,8 @@ struct ExportedNames {
         let lines = text.split(separator: "\n").flatMap { line -> [String] in
             let words = line.split(separator: " ")
             guard words.count > 1, let symbols = symbols(at: words[1]) else { return [String(line)] }
-            return symbols.map { "\(line) \($0.words(file: Self.withoutHome))" }
+            return symbols.map { "\(line) \($0.words(file: Reader.pathWithoutHome))" }
         }
         return .string(lines.map { $0 + "\n" }.joined())
-    }
-
-    /// As the agent writes paths: "~" for a home directory.
-    private static func withoutHome(_ path: String) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count > 2, parts[0].isEmpty else { return path }
-        if parts[1] == "root" { return "~/" + parts.dropFirst(2).joined(separator: "/") }
-        let home = parts[1] == "var" && parts[2] == "home" ? 4 : parts[1] == "home" ? 3 : 0
-        return home > 0 && parts.count > home ? "~/" + parts.dropFirst(home).joined(separator: "/") : path
     }
 }
