@@ -113,6 +113,19 @@ class Pairs(unittest.TestCase):
             shutil.copy(ROOT / file, folder + "/runs")
             self.assertEqual(read(options, folder), fingerprint)
 
+    def test_families(self):
+        """The page, the reader and the desk take the same kinds for one."""
+        said = re.search(r"\*\*Kind\.\*\*(.*?)\n\n", PAGE, re.S).group(1)
+        page = {family: set(re.findall(r"`([\w.]+)`", kinds)) for family, kinds in re.findall(r"`([\w.]+)` for\s+((?:`[\w.]+`(?:,| and)?\s*)+)", said)}
+        self.assertEqual(len(page), 3)
+        names = dict(re.findall(r"X\((LG_CRASH_\w+), \d+, \"([\w.]+)\"", (ROOT / "include/launchguard/record.h").read_text()))
+        reader = re.search(r"kind_name\(.*?\n}", (ROOT / "Sources/CLaunchGuard/read/fingerprint.c").read_text(), re.S).group()
+        self.assertEqual({family: {names[kind] for kind in re.findall(r"LG_CRASH_\w+", cases)} for cases, family in
+                          re.findall(r"((?:\s+case \w+:)+)\s+return \"([\w.]+)\"", reader)}, page)
+        desk = (ROOT / "Sources/LaunchGuardReports/BugKey/BugKey.swift").read_text()
+        found = {family: set(re.findall(r'"([\w.]+)"', kinds)) for kinds, family in re.findall(r'case ((?:"[\w.]+",? ?)+): "([\w.]+)"', desk)}
+        self.assertEqual({family: kinds for family, kinds in found.items() if family.startswith("fault.")}, page)
+
 
 if __name__ == "__main__":
     options = parse()
