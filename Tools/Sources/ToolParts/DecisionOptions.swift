@@ -21,8 +21,7 @@ package struct ResolveOptions: ParsableArguments {
     @Argument(help: "The key or a fingerprint, or its first digits, four or more.")
     package var bug: BugDigits
 
-    @Argument(help: "The database that launchguard collect made.", completion: .file())
-    package var database: String = "fleet.db"
+    @OptionGroup package var fleet: FleetFile
 
     @Option(name: .customLong("in"), help: ArgumentHelp("The first version that has it resolved.", valueName: "version"))
     package var version: String?
@@ -53,8 +52,7 @@ package struct MuteOptions: ParsableArguments {
     @Argument(help: "The key or a fingerprint, or its first digits, four or more.")
     package var bug: BugDigits
 
-    @Argument(help: "The database that launchguard collect made.", completion: .file())
-    package var database: String = "fleet.db"
+    @OptionGroup package var fleet: FleetFile
 
     @Flag(help: "Take that back.")
     package var undo = false
@@ -82,8 +80,7 @@ package struct MergeOptions: ParsableArguments {
     @Argument(help: "The bug that is the same.")
     package var other: BugDigits
 
-    @Argument(help: "The database that launchguard collect made.", completion: .file())
-    package var database: String = "fleet.db"
+    @OptionGroup package var fleet: FleetFile
 
     @Flag(help: "Take that back.")
     package var undo = false

@@ -94,8 +94,7 @@ package struct TopOptions: ParsableArguments {
             """
     )
 
-    @Argument(help: "The database that launchguard collect made.", completion: .file())
-    package var database: String = "fleet.db"
+    @OptionGroup package var fleet: FleetFile
 
     @Option(name: [.customShort("n"), .customLong("lines")], help: ArgumentHelp("Only the first ones. Default: all.", valueName: "count"))
     package var lines: Int?
@@ -151,8 +150,7 @@ package struct ShowOptions: ParsableArguments {
     @Argument(help: "The key or a fingerprint, or its first digits, four or more.")
     package var bug: BugDigits
 
-    @Argument(help: "The database that launchguard collect made.", completion: .file())
-    package var database: String = "fleet.db"
+    @OptionGroup package var fleet: FleetFile
 
     @Flag(help: "Print a page of HTML, one file without a script.")
     package var html = false

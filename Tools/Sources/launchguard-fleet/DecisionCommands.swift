@@ -10,7 +10,7 @@ struct ResolveCommand: ParsableCommand {
 
     func run() throws {
         let decision = options.undo ? nil : Decision(state: .resolved, version: options.version, decided: Timestamp.now.description)
-        try Decision.decide(decision, .resolved, of: options.bug, in: options.database)
+        try Decision.decide(decision, .resolved, of: options.bug, in: options.fleet.database)
     }
 }
 
@@ -21,7 +21,7 @@ struct MuteCommand: ParsableCommand {
 
     func run() throws {
         let decision = options.undo ? nil : Decision(state: .muted, version: nil, decided: Timestamp.now.description)
-        try Decision.decide(decision, .muted, of: options.bug, in: options.database)
+        try Decision.decide(decision, .muted, of: options.bug, in: options.fleet.database)
     }
 }
 
@@ -31,7 +31,7 @@ struct MergeCommand: ParsableCommand {
     @OptionGroup var options: MergeOptions
 
     func run() throws {
-        let fleet = try FleetDatabase(reading: options.database)
+        let fleet = try FleetDatabase(reading: options.fleet.database)
         let words = try fleet.write { database in
             var merges = try Merges(database)
             let bug = try BugName.key(options.bug.digits, database, fleet.path)

@@ -8,7 +8,7 @@ struct ShowCommand: ParsableCommand {
     @OptionGroup var options: ShowOptions
 
     func run() throws {
-        let database = try FleetDatabase(reading: options.database)
+        let database = try FleetDatabase(reading: options.fleet.database)
         let shown = try ShownBug(database, digits: options.bug.digits)
         if options.output.json {
             Output.write(try FleetLine.text(shown))

@@ -8,7 +8,7 @@ struct TopCommand: ParsableCommand {
     @OptionGroup var options: TopOptions
 
     func run() throws {
-        let database = try FleetDatabase(reading: options.database)
+        let database = try FleetDatabase(reading: options.fleet.database)
         let ranking = try Ranking(database, app: options.app, pair: options.pair, lines: options.lines, all: options.all)
         if options.output.json {
             Output.write(try ranking.groups.map(FleetLine.text).joined())
@@ -22,7 +22,7 @@ struct TopCommand: ParsableCommand {
             Output.write(writer.bytes)
         }
         if ranking.groups.isEmpty {
-            Output.complain("\(options.database): \(ranking.emptyWords)")
+            Output.complain("\(options.fleet.database): \(ranking.emptyWords)")
             throw ExitStatus.nothingFound.code
         }
     }
