@@ -70,6 +70,7 @@ static void pump(uint32_t left_ms, void *user)
 
 static long window_ms = 60000;
 static uint64_t runs_bytes;
+static uint32_t ring_bytes;
 static const char *version;
 static long decision = -1, hold_ms, shadow;
 static lg_hold hold;
@@ -106,6 +107,8 @@ static int take_option(const char *name, size_t size, char *value)
         window_ms = (long)number;
     else if (IS("runs_bytes"))
         runs_bytes = number;
+    else if (IS("ring_bytes"))
+        ring_bytes = (uint32_t)number;
     else if (IS("hint_key"))
         options.hint_key = value;
     else if (IS("version"))
@@ -309,6 +312,16 @@ static void log_lines(unsigned count)
     }
 }
 
+/* So that a report is longer than a request. */
+static void log_long_texts(unsigned count)
+{
+    static char text[2000];
+    for (unsigned i = 0; i < count; i++) {
+        memset(text, 'a' + (int)(i % 26), sizeof text);
+        lg_log_write(session, LG_LEVEL_INFO, text, sizeof text);
+    }
+}
+
 static void fail(const char *secret)
 {
     char text[256];
@@ -370,6 +383,8 @@ static void step_forward(char *step)
         loop_for_ever();
     else if (strcmp(step, "log") == 0)
         log_lines((unsigned)strtoul(value, NULL, 0));
+    else if (strcmp(step, "log-long") == 0)
+        log_long_texts((unsigned)strtoul(value, NULL, 0));
     else if (strcmp(step, "plant") == 0)
         plant(value);
     else if (strcmp(step, "fail") == 0)
@@ -442,6 +457,7 @@ int main(int argc, char **argv)
         if (!take_option(argv[i], strcspn(argv[i], "="), strchr(argv[i], '=') + 1))
             return 2;
     how.keep_bytes = runs_bytes;
+    how.ring_bytes = ring_bytes;
     how.app_version = version;
     prepare_faults();
     say("start", lg_start(&how, &session));

@@ -98,6 +98,7 @@ DELIVERY_MUTANTS = [
     ("reports of a fingerprint are paced", "choice.c", "new->before < FREE_REPORTS || wait <= since ? 0", "true ? 0"),
     ("a server that was away is not away for six hours", "fate.c", "backoff(server->absences, BACKOFF_MAX_NS, random)", "backoff(server->absences, 20 * HOUR_NS, random)"),
     ("a device without a clock waits by the time that it was on", "moment.c", " || due.on_ns <= now.on_ns || due.on_ns - now.on_ns > WAIT_MAX_NS", ""),
+    ("a second part is there when every slice is", "slice.c", "return report->full_taken == report->full_bytes;", "return true;"),
     ("runs that were counted last are not counted again", "fate.c", "    report->more += more->count;", "    report->more += more->count + 1;"),
 ]
 
@@ -114,7 +115,7 @@ class Subject:
 
 SUBJECTS = [
     Subject("launch", MACHINE, ["test_years.c", "draw.c", "live.c", "shrink.c", "device.c"], "60000", LAUNCH_MUTANTS),
-    Subject("delivery", [AGENT / "policy" / name for name in ("choice.c", "fate.c", "moment.c")], ["test_post_years.c", "post_world.c", "post_live.c"], "6000",
+    Subject("delivery", [AGENT / "policy" / name for name in ("choice.c", "fate.c", "moment.c", "slice.c")], ["test_post_years.c", "post_world.c", "post_live.c"], "6000",
             DELIVERY_MUTANTS),
 ]
 

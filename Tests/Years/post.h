@@ -45,7 +45,8 @@ struct world {
     unsigned lost_percent;  /* of the answers */
     unsigned killed_percent; /* of the agents during a request */
     unsigned keep_reports, keep_runs;
-    bool has_full, has_form; /* a second part; answers of a form of its own */
+    uint32_t full_bytes;     /* of a second part; 0: there is none */
+    bool has_form;           /* answers have a form of their own */
     bool asks;               /* a busy server says for how long */
     uint64_t daily_bytes;
     unsigned person_days;    /* a person uploads everything so often; 0: never */
@@ -58,7 +59,7 @@ uint64_t spans_until(const struct spans *spans);
 
 /* ---- post_live.c ---- */
 
-enum post_broken { POST_WHOLE, LATE, GIVEN_UP, WRONG_COUNT, TWO_IDENTITIES, WITHHELD_SENT, TOO_MANY_REQUESTS, TOO_MANY_BYTES, POST_BROKEN };
+enum post_broken { POST_WHOLE, LATE, GIVEN_UP, WRONG_COUNT, WITH_A_HOLE, TWO_IDENTITIES, WITHHELD_SENT, TOO_MANY_REQUESTS, TOO_MANY_BYTES, POST_BROKEN };
 extern const char *const post_broken_names[POST_BROKEN];
 
 struct post_figures {

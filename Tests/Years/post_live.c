@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/slice.h"
 #include "post.h"
 #include "seeds.h"
 
@@ -13,13 +14,13 @@
 #define ONLINE_DAYS_MOST 7
 /* A day has so many requests at the most, of which so many reach a server. */
 #define BRIEF_BYTES 4096u
-#define FULL_BYTES 65536u
+#define SECOND_BYTES SLICE_BYTES /* the most */
 #define REQUESTS_MOST 700
 #define LEFT_MOST 600
 
 const char *const post_broken_names[POST_BROKEN] = {
     "whole", "a bug is unknown at the server after seven online days", "a report is given up that could still go",
-    "the server counts other ends than there were", "a run is in two reports", "a report goes that the user withheld", "too many requests in a day",
+    "the server counts other ends than there were", "a second part has a hole", "a run is in two reports", "a report goes that the user withheld", "too many requests in a day",
     "too many bytes in a day",
 };
 
@@ -29,6 +30,7 @@ struct content {
     uint64_t made_ns; /* true time of the device being on */
     bool received;    /* by the server, which keeps the first body */
     uint64_t received_count;
+    unsigned slices;  /* received, one bit each */
 };
 
 struct device {
@@ -125,7 +127,8 @@ static bool make(struct device *d, unsigned bug, enum lg__priority priority, con
         new.header.made_ns = at.wall_ns;
         new.header.since_on_ns = at.on_ns;
         new.header.more = more->count - 1;
-        new.header.flags = d->world->has_full ? 0 : LG__REPORT_FULL_SENT;
+        new.header.full_bytes = d->world->full_bytes;
+        new.header.flags = d->world->full_bytes ? 0 : LG__REPORT_FULL_SENT;
         d->contents[d->count] = (struct content){ .bug = bug, .made_ns = d->on_ns };
         d->mails[d->count++] = new;
         d->figures->reports++;
@@ -157,8 +160,10 @@ static void compose(struct device *d)
 /* The server gets a part. It keeps the first body under a key. */
 static void receive(struct device *d, const struct mail *mail, struct content *content)
 {
-    if (mail->header.flags & LG__REPORT_BRIEF_SENT)
+    if (mail->header.flags & LG__REPORT_BRIEF_SENT) {
+        content->slices |= 1u << mail->header.full_taken / SLICE_BYTES;
         return;
+    }
     if (!content->received) {
         content->received = true;
         content->received_count = 1 + mail->header.more;
@@ -183,7 +188,7 @@ static struct answer ask(struct device *d, const struct mail *mail, struct conte
         return answer;
     }
     d->left++;
-    answer.bytes = mail->header.flags & LG__REPORT_BRIEF_SENT ? FULL_BYTES : BRIEF_BYTES;
+    answer.bytes = mail->header.flags & LG__REPORT_BRIEF_SENT ? slice_bytes(&mail->header) : BRIEF_BYTES;
     d->bytes += answer.bytes;
     if (network == PORTAL) {
         answer.http_status = d->world->has_form ? 200 : 302;
@@ -211,12 +216,25 @@ static bool is_complete(const struct mail *mail)
     return (mail->header.flags & LG__REPORT_BRIEF_SENT) && (mail->header.flags & LG__REPORT_FULL_SENT);
 }
 
+/* The parts of a report that is complete came to the server, with every slice of the second. */
+static void take(struct device *d, struct mail *mail, bool is_full)
+{
+    const unsigned slices = d->contents[mail - d->mails].slices;
+    if (!is_full)
+        mail->header.flags |= LG__REPORT_BRIEF_SENT;
+    if (!is_full || !slice_take(&mail->header))
+        return;
+    mail->header.flags |= LG__REPORT_FULL_SENT;
+    if (slices + 1 != 1u << (mail->header.full_bytes + SLICE_BYTES - 1) / SLICE_BYTES)
+        breaks(d, WITH_A_HOLE);
+}
+
 static void settle(struct device *d, struct mail *mail, enum fate fate, bool is_full)
 {
     d->figures->fates[fate]++;
     switch (fate) {
     case FATE_TAKEN:
-        mail->header.flags |= is_full ? LG__REPORT_FULL_SENT : LG__REPORT_BRIEF_SENT;
+        take(d, mail, is_full);
         break;
     case FATE_SMALL:
         mail->header.flags |= LG__REPORT_FULL_SENT;
@@ -303,8 +321,10 @@ static void set_address(struct device *d, int address)
     d->address = address;
     fate_set_server(&d->server, config);
     for (unsigned i = 0; i < d->count; i++)
-        if (fate_set_report(&d->mails[i], &d->server, now(d)))
+        if (fate_set_report(&d->mails[i], &d->server, now(d))) {
             d->mails[i].state = LG_DELIVERY_PENDING;
+            d->contents[i].slices = 0;
+        }
 }
 
 /* The true time, as far as the device knows it. */
@@ -390,7 +410,7 @@ static void end_of_day(struct device *d)
         d->figures->most_requests_a_day = d->requests;
     if (d->left > d->figures->most_left_a_day)
         d->figures->most_left_a_day = d->left;
-    if (d->bytes > 2 * (d->world->daily_bytes + FULL_BYTES) && !d->world->killed_percent && !d->world->person_days && d->world->clock == CLOCK_RIGHT)
+    if (d->bytes > 2 * (d->world->daily_bytes + SECOND_BYTES) && !d->world->killed_percent && !d->world->person_days && d->world->clock == CLOCK_RIGHT)
         breaks(d, TOO_MANY_BYTES); /* the days of a calendar are others */
     d->bytes = d->requests = d->left = 0;
 }

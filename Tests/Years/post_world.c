@@ -132,7 +132,7 @@ static void draw_server(struct world *world)
     finish(&world->address, corrected, 1);
     world->poison = percent(15) ? (percent(50) ? 400 : 500) : 0;
     world->lost_percent = percent(40) ? (unsigned)below(60) : 0;
-    world->has_full = percent(70);
+    world->full_bytes = !percent(70) ? 0 : world->seed % 4 ? 64 << 10 : 300 << 10;
     world->has_form = percent(50);
     world->asks = percent(50);
 }

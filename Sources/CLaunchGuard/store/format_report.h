@@ -61,7 +61,7 @@ struct lg__report_header {
     struct lg__due refusal; /* earliest moment when one counts again */
     uint64_t delivered;     /* lg__server.delivered at the first denial or refusal */
     uint32_t before;        /* reports of this fingerprint, each made within a day of the next */
-    uint32_t reserved0;
+    uint32_t full_taken;    /* bytes of the second part that had their positive answer */
     uint64_t settled_ns;    /* it was sent or given up; 0: it was not */
     uint64_t told_ns;       /* on_delivered was called for it; 0: it was not; by the program */
     uint8_t reserved[44];
@@ -83,6 +83,7 @@ static_assert(offsetof(struct lg__report_header, error) == 184, "FORMAT.md, repo
 static_assert(offsetof(struct lg__report_header, more_ordinal) == 344, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, refusal) == 360, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, delivered) == 376, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, full_taken) == 388, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, settled_ns) == 392, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, told_ns) == 400, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, crc) == 452, "FORMAT.md, report");

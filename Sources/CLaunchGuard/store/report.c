@@ -68,7 +68,7 @@ lg_status lg__report_read(int folder, const char *name, struct lg__report_header
     if (header.major > LG__REPORT_MAJOR)
         return LG_ERR_NEWER;
     if (header.header_bytes != sizeof header || header.crc != lg__crc32c(0, &header, offsetof(struct lg__report_header, crc)) ||
-        header.brief_bytes > LG__REPORT_BRIEF_MAX || header.full_bytes > LG__REPORT_FULL_MAX ||
+        header.brief_bytes > LG__REPORT_BRIEF_MAX || header.full_bytes > LG__REPORT_FULL_MAX || header.full_taken > header.full_bytes ||
         (uint64_t)info.st_size != sizeof header + (uint64_t)header.brief_bytes + header.full_bytes || header.error[sizeof header.error - 1])
         return LG_ERR_DAMAGED;
     *ret_header = header;

@@ -258,7 +258,7 @@ bool fate_set_report(struct mail *mail, const struct lg__server *server, struct 
     if (mail->state == LG_DELIVERY_SENT || memcmp(report->config, server->config, 16) == 0 || memcmp(report->config, none, 16) == 0)
         return false;
     memset(report->config, 0, sizeof report->config);
-    report->failures = report->denials = report->refusals = 0;
+    report->failures = report->denials = report->refusals = report->full_taken = 0;
     report->since_on_ns = now.on_ns;
     return now_due(mail);
 }

@@ -13,6 +13,7 @@
 #include "os/os.h"
 #include "policy/choice.h"
 #include "policy/fate.h"
+#include "policy/slice.h"
 #include "process/agent_log.h"
 #include "send/credentials.h"
 #include "send/hint_file.h"
@@ -209,7 +210,7 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     /* A report that cannot be moved, on a read-only disk, is not due again at once. */
     mail->header.next = moment_after(now_of(attempts), HOUR_NS);
     /* an agent of another version, or another target, may have begun */
-    const bool is_too_large = mail->header.full_bytes >= attempts->config->options.daily_bytes;
+    const bool is_too_large = target_second_bytes(attempts->config->options.target, &mail->header) >= attempts->config->options.daily_bytes;
     if (attempts->config->options.brief || is_too_large || !target_takes_second(attempts->config->options.target, mail->header.flags) || (lg__delivery_config_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
@@ -267,7 +268,7 @@ void attempts_conclude(struct attempts *attempts, const struct answer *answer, c
         agent_log("hints of the vendor are refused: an answer has one");
     switch (fate) {
     case FATE_TAKEN:
-        take(attempts, mail, target_flags(attempts->part));
+        take(attempts, mail, attempts->part == PART_FULL && !slice_take(&mail->header) ? 0 : target_flags(attempts->part));
         break;
     case FATE_SMALL:
         agent_log("report %s: without its second part: %s", mail->name, why);

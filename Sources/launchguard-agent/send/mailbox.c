@@ -254,7 +254,7 @@ static bool leave_parts(struct mailbox *mailbox, struct mail *mail)
 {
     struct mail sent = *mail;
     sent.state = LG_DELIVERY_SENT;
-    sent.header.brief_bytes = sent.header.full_bytes = 0;
+    sent.header.brief_bytes = sent.header.full_bytes = sent.header.full_taken = 0;
     sent.header.body_crc = 0;
     lg__report_seal(&sent.header);
     if (!store_file(mailbox, &sent, "", ""))

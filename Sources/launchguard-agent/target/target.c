@@ -1,10 +1,18 @@
 #include "target/target.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+
+#include "policy/slice.h"
 
 bool target_compresses(const struct lg__delivery_config *config)
 {
     return config->options.compress || config->options.target == LG_TARGET_SENTRY || config->options.target == LG_TARGET_OTLP;
+}
+
+uint32_t target_second_bytes(lg_delivery_target target, const struct lg__report_header *header)
+{
+    return lg__delivery_config_is_whole(target) ? header->full_bytes : slice_bytes(header);
 }
 
 bool target_takes_second(lg_delivery_target target, uint32_t flags)
@@ -26,10 +34,13 @@ struct curl_slist *target_headers(const struct letter *letter, enum part part)
 {
     static const char *const names[] = { [PART_BRIEF] = "brief", [PART_FULL] = "full", [PART_WHOLE] = "whole" };
     struct curl_slist *list = NULL;
-    char uuid[37], fingerprint[33];
-    const char *suffix = part == PART_FULL ? "/full" : "";
+    char uuid[37], fingerprint[33], suffix[24] = "";
     request_uuid(letter->header.uuid, uuid);
     request_hex(letter->header.fingerprint, 16, fingerprint);
+    if (part == PART_FULL && slice_is_one_of_many(&letter->header))
+        snprintf(suffix, sizeof suffix, "/full/%" PRIu32, letter->header.full_taken);
+    else if (part == PART_FULL)
+        snprintf(suffix, sizeof suffix, "/full");
     bool whole = request_add_header(&list, "Idempotency-Key: %s%s", uuid, suffix) &&
                  request_add_header(&list, "X-Request-Id: %s%s", uuid, suffix) &&
                  request_add_header(&list, "X-LaunchGuard-Part: %s", names[part]) &&

@@ -23,6 +23,8 @@ bool target_takes_second(lg_delivery_target target, uint32_t flags);
  * documentation, "Request Compression"), and a receiver of OTLP/HTTP must. A plain server, and one
  * of minidumps, may not: Crashpad's and Socorro's do, Breakpad's knows no encoding. */
 bool target_compresses(const struct lg__delivery_config *config);
+/* Bytes of the second part in the next request that has some: all, or a slice. */
+uint32_t target_second_bytes(lg_delivery_target target, const struct lg__report_header *header);
 /* The request that comes next, by the flags of the report. */
 enum part target_part(lg_delivery_target target, uint32_t flags);
 /* Flags of a part that was delivered. */
@@ -33,7 +35,8 @@ uint32_t target_flags(enum part part);
 enum reply target_reply(lg_delivery_target target, const char *body, size_t bytes, char why[LG__REPORT_ERROR_BYTES]);
 
 /* Headers that every target has: Idempotency-Key, X-Request-Id (both: uuid of the report, with
- * "/full" for the second part), X-LaunchGuard-Part, -Via, -Attempt, -Ordinal, -Fingerprint, -More.
+ * "/full" for the second part, and "/full/OFFSET" for a slice of it),
+ * X-LaunchGuard-Part, -Via, -Attempt, -Ordinal, -Fingerprint, -More.
  * NULL: no memory. */
 struct curl_slist *target_headers(const struct letter *letter, enum part part);
 

@@ -1,12 +1,15 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/slice.h"
 #include "target/target.h"
 
 bool http_request(const char *endpoint, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
 {
-    const char *text = part == PART_FULL ? letter->full : letter->brief;
-    size_t bytes = part == PART_FULL ? letter->header.full_bytes : letter->header.brief_bytes;
+    const struct lg__report_header *header = &letter->header;
+    const char *text = part == PART_FULL ? letter->full + header->full_taken : letter->brief;
+    const size_t bytes = part == PART_FULL ? slice_bytes(header) : header->brief_bytes;
     struct lg__endpoint parts;
     if (!request_endpoint(LG_TARGET_HTTP, endpoint, &parts, ret_why))
         return false;
@@ -14,7 +17,10 @@ bool http_request(const char *endpoint, const struct letter *letter, enum part p
         return request_refuse(ret_why, "the endpoint is too long");
     request->body = request_copy(text, bytes);
     request->bytes = bytes;
-    if (!request->body || !request_add_header(&request->headers, "Content-Type: application/json"))
+    bool whole = request->body && request_add_header(&request->headers, "Content-Type: application/json");
+    if (part == PART_FULL && slice_is_one_of_many(header))
+        whole = whole && request_add_header(&request->headers, "Content-Range: bytes %" PRIu32 "-%zu/%" PRIu32, header->full_taken, header->full_taken + bytes - 1, header->full_bytes);
+    if (!whole)
         return request_refuse(ret_why, "no memory");
     return true;
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "policy/slice.h"
 #include "report/compose.h"
 #include "report/json_words.h"
 #include "report/cpp_type.h"
@@ -77,6 +78,46 @@ static void test_plain_requests(void **state)
     assert_header(&request, "Idempotency-Key: 01020304-0506-0708-090a-0b0c0d0e0f10/full");
     assert_header(&request, "X-LaunchGuard-Part: full");
     request_free(&request);
+}
+
+static char *second_part(uint32_t bytes)
+{
+    char *text = malloc(bytes);
+    for (uint32_t i = 0; i < bytes; i++)
+        text[i] = (char)('a' + i % 23);
+    return text;
+}
+
+/* A plain server gets each byte of a long second part once, in requests that say where they
+ * belong. */
+static void test_slices(void **state)
+{
+    static const char *const headers[][2] = {
+        { "Content-Range: bytes 0-131071/262145", "Idempotency-Key: 01020304-0506-0708-090a-0b0c0d0e0f10/full/0" },
+        { "Content-Range: bytes 131072-262143/262145", "Idempotency-Key: 01020304-0506-0708-090a-0b0c0d0e0f10/full/131072" },
+        { "Content-Range: bytes 262144-262144/262145", "Idempotency-Key: 01020304-0506-0708-090a-0b0c0d0e0f10/full/262144" },
+    };
+    const uint32_t size = 2 * SLICE_BYTES + 1;
+    struct letter letter = letter_of(brief);
+    struct lg__delivery_config config = { .options.target = LG_TARGET_HTTP, .endpoint = "https://a.example" };
+    struct credentials credentials = { .headers = NULL };
+    char *text = second_part(size);
+    (void)state;
+    letter.full = text;
+    letter.header.full_bytes = size;
+    for (size_t i = 0; i < 3; i++) {
+        struct request request;
+        assert_true(target_request(&config, &credentials, &letter, PART_FULL, &request, why));
+        assert_header(&request, headers[i][0]);
+        assert_header(&request, headers[i][1]);
+        assert_int_equal(request.bytes, target_second_bytes(LG_TARGET_HTTP, &letter.header));
+        assert_memory_equal(request.body, text + letter.header.full_taken, request.bytes);
+        request_free(&request);
+        assert_int_equal(slice_take(&letter.header), i == 2);
+    }
+    assert_int_equal(letter.header.full_taken, size);
+    assert_int_equal(target_second_bytes(LG_TARGET_SENTRY, &letter.header), size);
+    free(text);
 }
 
 static void test_refused_addresses(void **state)
@@ -484,7 +525,8 @@ int main(void)
 {
     setenv("HOME", "/opt/own/", 1);
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_good_addresses),
+        cmocka_unit_test(test_plain_requests),
+        cmocka_unit_test(test_slices), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_good_addresses),
         cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event), cmocka_unit_test(test_a_module_at_a_fixed_address),
         cmocka_unit_test(test_an_event_as_sentry_requires_it),
         cmocka_unit_test(test_an_event_with_many_modules), cmocka_unit_test(test_a_log_record),
