@@ -1,9 +1,9 @@
 #include "report/compose.h"
+#include "report/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/cpp_type.h"
 #include "report/json_words.h"
 #include "report/parts.h"
 #include "report/values.h"
@@ -160,7 +160,7 @@ static json_t *line(const struct privacy *privacy, const char *bytes, size_t siz
 static json_t *type(const struct privacy *privacy, const lg_message *message)
 {
     char name[MESSAGE_BYTES];
-    return cpp_type_name(message->text, name, sizeof name) ? words_private(privacy, name) : line(privacy, message->text, message->size, false);
+    return demangle_type(message->text, name, sizeof name) ? words_private(privacy, name) : line(privacy, message->text, message->size, false);
 }
 
 static void put_messages(json_t *report, lg_reader *reader, const struct privacy *privacy)

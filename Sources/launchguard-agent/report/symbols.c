@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/cpp_type.h"
+#include "report/demangle.h"
 #include "report/elf_symbols.h"
 #include "report/json_words.h"
 
@@ -77,7 +77,7 @@ static size_t first_from(const struct frames *frames, uint64_t start)
 static void add(const struct frame *frame, const struct elf_symbol *symbol)
 {
     char plain[NAME_BYTES];
-    const bool is_mangled = cpp_type_function(symbol->name, plain, sizeof plain);
+    const bool is_mangled = demangle_function(symbol->name, plain, sizeof plain);
     const char *name = is_mangled ? plain : symbol->name;
     json_t *list = json_array(), *object = json_object();
     put(object, "name", words_text(name, strlen(name)));

@@ -14,7 +14,7 @@
 #include <elf.h>
 #include <link.h>
 
-#include "report/cpp_type.h"
+#include "report/demangle.h"
 #include "report/elf_symbols.h"
 
 #define BUDGET (UINT64_C(64) << 20)
@@ -147,14 +147,15 @@ static void test_names(void **state)
         { "_ZN4game5World4tickEv", "game::World::tick" }, { "_ZNK4game5World4sizeEv", "game::World::size" }, { "_Z4openPKc", "open" },
         { "_ZN4game5WorldC1Ei", "game::World::World" }, { "_ZN4game5WorldD2Ev", "game::World::~World" }, { "_ZSt9terminatev", "std::terminate" },
         { "_ZNSt6thread4joinEv", "std::thread::join" }, { "_ZL6helperv", "helper" }, { "_ZN12_GLOBAL__N_14hideEv", "(anonymous namespace)::hide" },
-        { "_ZN3std4readIiEEvv", NULL }, { "_ZplRK1AS1_", NULL }, { "_ZNSaIcEC1Ev", NULL }, { "main", NULL }, { "_Z", NULL }, { "", NULL }, { "_", NULL }, { "_ZN", NULL },
-        { "_ZNC1Ev", NULL }, { "_Z99999999999999999999av", NULL }, { "_ZN1aE", NULL }, { "_Z1a", NULL }, { "_ZN1aC", NULL }, { "_ZL", NULL }, { "$s4main3fooyyF", NULL },
+        { "_ZN3std4readIiEEvv", "std::read<int>" }, { "_ZplRK1AS1_", "operator+" }, { "_ZNSt6vectorI1ASaIS0_EE2atEm", NULL }, { "_Z4tickv.cold", "tick" },
+        { "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" }, { "_RNvCs_3app4main", "app::main" }, { "main", NULL }, { "_Z", NULL }, { "", NULL }, { "_", NULL }, { "_ZN", NULL },
+        { "_ZNC1Ev", NULL }, { "_Z99999999999999999999av", NULL }, { "_ZN1aE", "a" }, { "_Z1a", "a" }, { "_ZN1aC", NULL }, { "_ZL", NULL }, { "$s4main3fooyyF", NULL },
         { "_Z50a_name_that_is_longer_than_there_is_a_room_and_morev", NULL },
     };
     char name[32];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        assert_int_equal(cpp_type_function(names[i][0], name, sizeof name), names[i][1] != NULL);
+        assert_int_equal(demangle_function(names[i][0], name, sizeof name), names[i][1] != NULL);
         if (names[i][1])
             assert_string_equal(name, names[i][1]);
     }

@@ -13,7 +13,7 @@
 #include "policy/slice.h"
 #include "report/compose.h"
 #include "report/json_words.h"
-#include "report/cpp_type.h"
+#include "report/demangle.h"
 #include "report/dump_streams.h"
 #include "report/home.h"
 #include "target/dump_fields.h"
@@ -469,13 +469,13 @@ static void test_types(void **state)
     static const char *const types[][2] = {
         { "St13runtime_error", "std::runtime_error" }, { "N4game5ErrorE", "game::Error" }, { "5Error", "Error" }, { "NSt10filesystem7__cxx1116filesystem_errorE", "std::filesystem::__cxx11::filesystem_error" },
         { "N12_GLOBAL__N_15ErrorE", "(anonymous namespace)::Error" }, { "St", NULL }, { "", NULL }, { "N", NULL }, { "NE", NULL }, { "9Error", NULL }, { "5Errors", NULL },
-        { "N5Error", NULL }, { "St12out_of_rangex", NULL }, { "N1aIiE", NULL }, { "i", NULL }, { "99999999999999999999a", NULL }, { "0", NULL },
+        { "N5Error", NULL }, { "St12out_of_rangex", NULL }, { "N1aIiE", NULL }, { "i", "int" }, { "5ErrorIPKcE", "Error<char const*>" }, { "99999999999999999999a", NULL }, { "0", NULL },
         { "40a_name_that_is_longer_than_there_is_a_room", NULL },
     };
     char name[45];
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        assert_int_equal(cpp_type_name(types[i][0], name, types[i][1] ? sizeof name : 20), types[i][1] != NULL);
+        assert_int_equal(demangle_type(types[i][0], name, types[i][1] ? sizeof name : 20), types[i][1] != NULL);
         if (types[i][1])
             assert_string_equal(name, types[i][1]);
     }
