@@ -32,6 +32,9 @@ extension Delivery {
         public var keepsHomeDirectories = false
         /// Whether plain servers and those of minidumps get compressed bodies, too. C: `compress`.
         public var compressesAlways = false
+        /// Whether a Sentry-compatible server gets the numbers of runs, once a day, for its release
+        /// health. C: `release_health`.
+        public var sendsReleaseHealth = false
         /// The agent's program; absolute path; `nil` for the places that the C header names. C:
         /// `agent_path`.
         public var agentPath: String? = nil

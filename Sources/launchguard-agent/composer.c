@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "launchguard/ledger.h"
+#include "health.h"
 #include "os/fault_point.h"
 #include "policy/choice.h"
 #include "policy/fate.h"
@@ -145,8 +146,11 @@ static bool report_run(struct composer *composer, struct known_run *run)
     }
     lg_reader_close(reader);
     LG_FAULT_POINT("composer: report made");
-    if (made != MADE_NO_ROOM)
+    if (made != MADE_NO_ROOM) {
+        health_count(composer, run, &info, facts.verdict.end);
+        LG_FAULT_POINT("composer: run counted");
         runs_settle(composer->runs, run, !wanted ? LG_REPORTED_UNWANTED : made == MADE ? LG_REPORTED_SPOOLED : LG_REPORTED_COUNTED, in);
+    }
     LG_FAULT_POINT("composer: run settled");
     return made != MADE_NO_ROOM;
 }

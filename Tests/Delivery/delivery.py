@@ -217,6 +217,11 @@ class DeliveryTest(unittest.TestCase):
         wait_until(lambda: agent.poll() is not None or is_stopped(agent.pid), "the agent stops")
         return agent
 
+    def dies_at(self, point):
+        """An agent that is killed at a point."""
+        status = self.run_agent(agent=FAULTY_AGENT, LAUNCHGUARD_AGENT_FAULT=point)
+        self.assertEqual(status, -signal.SIGKILL, "no agent came to the point " + point)
+
     def attached(self, child):
         """Wait until an agent waits for the end of the program."""
         wait_until(lambda: "waiting for the end of process %d" % child.pid in self.log(), lambda: "the agent waits for the program: " + self.log())

@@ -52,7 +52,8 @@ class Arrival(DeliveryTest):
         self.assertEqual((entry["state"], entry["end"], entry["run_uuid"], entry["ordinal"]), ("sent", "crash", run.uuid, run.ordinal))
         self.assertEqual((entry["attempts"], entry["http_status"], entry["error"]), (2, 200, ""))
         self.assertEqual([path.stat().st_size for path in self.files("sent")], [456])
-        wait_until(lambda: self.files("new") + self.files("tmp") == [], "the report is in one folder")  # it comes to sent/ first
+        # It comes to sent/ first.
+        wait_until(lambda: self.files("new") + self.files("tmp") == [], "the report is in one folder")
 
     def test_the_brief_part_alone(self):
         server = self.server()

@@ -2,9 +2,8 @@
 was."""
 import unittest
 
-from delivery import HTTP, MINIDUMP, OTLP, SENTRY, FAULTY_AGENT, DeliveryTest
+from delivery import HTTP, MINIDUMP, OTLP, SENTRY, DeliveryTest
 from server import close, status
-from waiting import wait_until
 
 SLICE = 128 << 10
 LONG = {"ring_bytes": 8 << 20}  # of the log, in a lane of which all texts are
@@ -63,8 +62,7 @@ class Slices(DeliveryTest):
         """It could not note it: the slice goes again, under the same key."""
         self.owed()
         for _ in range(3):
-            agent = self.start_agent("--once", agent=FAULTY_AGENT, LAUNCHGUARD_AGENT_FAULT="kill:sender: answer")
-            wait_until(lambda: agent.poll() is not None, "the agent dies")
+            self.dies_at("sender: answer")
             self.nudge()
         self.assertEqual(self.run_agent(), DONE)
         self.assert_whole()

@@ -101,6 +101,8 @@ static int take_option(const char *name, size_t size, char *value)
         options.brief = (uint32_t)number;
     else if (IS("compress"))
         options.compress = (uint32_t)number;
+    else if (IS("release_health"))
+        options.release_health = (uint32_t)number;
     else if (IS("agent_path"))
         options.agent_path = value;
     else if (IS("window"))

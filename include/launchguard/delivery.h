@@ -180,6 +180,11 @@ typedef struct lg_delivery_options {
     /** 1: LG_TARGET_HTTP and LG_TARGET_MINIDUMP get bodies in gzip (Content-Encoding), too. 0:
      *  only the servers of the other targets do, which have to take them. */
     uint32_t compress;
+
+    /** 1: LG_TARGET_SENTRY gets once a day how many runs of each version ended well, in a crash, or
+     *  in another bad way, for its release health. Runs without app_version are not counted. 0: it
+     *  gets reports alone. */
+    uint32_t release_health;
 } lg_delivery_options;
 
 /** Longest endpoint, in bytes without the NUL. */

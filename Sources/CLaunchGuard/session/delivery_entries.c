@@ -71,8 +71,8 @@ static bool take_one(int folder, const char *text, void *argument)
     if (!lg__report_parse_name(text, &name))
         return true;
     lg_status status = lg__report_read(folder, text, &found.header);
-    if (status == LG_ERR_NOT_FOUND)
-        return true; /* moved since */
+    if (status == LG_ERR_NOT_FOUND || (status == LG_OK && found.header.flags & LG__REPORT_HEALTH))
+        return true; /* moved since; no report */
     if (status == LG_OK) {
         lg__delivery_entries_info(&found.header, list->state, &found.info);
     } else {

@@ -51,7 +51,7 @@ static bool note_due(int folder, const char *name, void *argument)
 {
     struct lg__report_header header;
     lg_status status = lg__report_read(folder, name, &header);
-    *(bool *)argument |= status == LG_OK && !is_postponed(&header);
+    *(bool *)argument |= status == LG_OK && !(header.flags & LG__REPORT_HEALTH) && !is_postponed(&header);
     return !*(bool *)argument;
 }
 

@@ -20,6 +20,7 @@
 #define LG__REPORT_FULL_SENT 2u  /* the second part had its positive answer, or is not to be sent */
 #define LG__REPORT_LEFT 4u       /* bytes of it may have left: it stands for no further run */
 #define LG__REPORT_DUMP 8u       /* the second part is a minidump */
+#define LG__REPORT_HEALTH 16u    /* no report: a count of runs, for release health */
 
 /* A moment to come, which has come when one of two clocks says so: CLOCK_REALTIME, which may be
  * wrong and jumps, and the time that the device was on (lg__server). Both 0: now. */

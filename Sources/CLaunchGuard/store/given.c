@@ -100,6 +100,7 @@ static const struct lg__given_field delivery_options[] = {
     NUMBER(daily_bytes, 67108864, 8192, INT64_MAX),
     FLAG(keep_home),
     FLAG(compress),
+    FLAG(release_health),
 };
 STRUCTURE(delivery_options);
 #undef END

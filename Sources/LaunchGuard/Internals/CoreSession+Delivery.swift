@@ -13,6 +13,7 @@ extension CoreSession {
         unsafe cOptions.brief = options.isBrief ? 1 : 0
         unsafe cOptions.keep_home = options.keepsHomeDirectories ? 1 : 0
         unsafe cOptions.compress = options.compressesAlways ? 1 : 0
+        unsafe cOptions.release_health = options.sendsReleaseHealth ? 1 : 0
         // Retained for good where the call succeeds: the session has no end while the process
         // lives.
         let hook = unsafe Unmanaged.passRetained(told)

@@ -17,6 +17,7 @@ struct DeliveryOptions {
     let isBrief: Bool
     let keepsHomeDirectories: Bool
     let compressesAlways: Bool
+    let sendsReleaseHealth: Bool
 
     init(_ configuration: Delivery.Configuration) throws(LaunchGuardError) {
         target = configuration.target
@@ -40,6 +41,7 @@ struct DeliveryOptions {
         isBrief = configuration.isBrief
         keepsHomeDirectories = configuration.keepsHomeDirectories
         compressesAlways = configuration.compressesAlways
+        sendsReleaseHealth = configuration.sendsReleaseHealth
     }
 
     /// In milliseconds; 0 for the default.

@@ -98,7 +98,8 @@ static bool has_failed(const struct mail *mail, const void *user)
 static bool skips(const struct mail *mail, const void *user)
 {
     const struct attempts *attempts = user;
-    return has_failed(mail, attempts) || (attempts->is_metered && target_part(attempts->config->options.target, mail->header.flags) != PART_BRIEF);
+    const bool is_brief = target_part(attempts->config->options.target, mail->header.flags) == PART_BRIEF && !(mail->header.flags & LG__REPORT_HEALTH);
+    return has_failed(mail, attempts) || (attempts->is_metered && !is_brief);
 }
 
 static void release_held(struct attempts *attempts, struct moment now)
@@ -141,8 +142,12 @@ static void is_sent(struct attempts *attempts, struct mail *mail)
 {
     mail->header.error[0] = 0;
     mail->header.settled_ns = now_of(attempts).wall_ns;
-    agent_log("report %s was delivered, after %" PRIu32 " requests", mail->name, mail->header.attempts);
     LG_FAULT_POINT("agent: delivered");
+    if (mail->header.flags & LG__REPORT_HEALTH) {
+        mailbox_drop(attempts->mailbox, mail);
+        return;
+    }
+    agent_log("report %s was delivered, after %" PRIu32 " requests", mail->name, mail->header.attempts);
     if (!mailbox_move(attempts->mailbox, mail, LG_DELIVERY_SENT)) {
         /* a full disk: it went, and its file can only be deleted */
         agent_log("report %s has no place in spool/sent: %s", mail->name, strerror(errno));
@@ -153,7 +158,10 @@ static void is_sent(struct attempts *attempts, struct mail *mail)
 static void give_up(struct attempts *attempts, struct mail *mail)
 {
     mail->header.settled_ns = now_of(attempts).wall_ns;
-    mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
+    if (mail->header.flags & LG__REPORT_HEALTH)
+        mailbox_drop(attempts->mailbox, mail);
+    else
+        mailbox_move(attempts->mailbox, mail, LG_DELIVERY_DEAD);
 }
 
 static bool is_complete(const struct mail *mail)
@@ -213,7 +221,8 @@ bool attempts_begin(struct attempts *attempts, struct mail *mail)
     const bool is_too_large = target_second_bytes(attempts->config->options.target, &mail->header) >= attempts->config->options.daily_bytes;
     if (attempts->config->options.brief || is_too_large || !target_takes_second(attempts->config->options.target, mail->header.flags) || (lg__delivery_config_is_whole(attempts->config->options.target) && mail->header.flags & LG__REPORT_BRIEF_SENT))
         mail->header.flags |= LG__REPORT_FULL_SENT;
-    if (is_complete(mail)) {
+    const bool is_of_no_use = mail->header.flags & LG__REPORT_HEALTH && attempts->config->options.target != LG_TARGET_SENTRY;
+    if (is_complete(mail) || is_of_no_use) {
         is_sent(attempts, mail);
         return false;
     }

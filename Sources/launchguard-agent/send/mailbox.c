@@ -46,7 +46,7 @@ static void forget(struct mailbox *mailbox, struct mail *mail)
 bool mailbox_has(const struct mailbox *mailbox, lg_delivery_state state)
 {
     for (uint32_t i = 0; i < mailbox->count; i++)
-        if (mailbox->mails[i].state == state)
+        if (mailbox->mails[i].state == state && !(mailbox->mails[i].header.flags & LG__REPORT_HEALTH))
             return true;
     return false;
 }

@@ -47,7 +47,7 @@ char *mailbox_read(const struct mailbox *mailbox, const struct mail *mail);
 /* The report with this identity, in any state. NULL: none. */
 struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16]);
 
-/* Whether there is a report in this state. */
+/* Whether there is a report in this state. Nobody waits for release health. */
 bool mailbox_has(const struct mailbox *mailbox, lg_delivery_state state);
 
 /* Look again at files that others may have changed: the program empties the spool, or writes into

@@ -171,11 +171,19 @@ static json_t *contexts(const json_t *report, uint64_t more)
     return object;
 }
 
+void sentry_event_put_release(json_t *object, const json_t *report)
+{
+    char release[512];
+    if (!brief_text(report, "appVersion")[0])
+        return;
+    snprintf(release, sizeof release, "%s@%s", brief_text(report, "appID"), brief_text(report, "appVersion"));
+    sentry_event_put(object, "release", release, "/\\", SENTRY_TEXT_MAX);
+}
+
 json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more)
 {
     json_t *event = json_object(), *exception = json_object(), *images = json_array();
     const json_t *thread = json_object_get(report, "thread"), *system = json_object_get(report, "system");
-    char release[512];
     put(event, "event_id", json_string(event_id));
     brief_copy(event, "timestamp", report, json_object_get(report, "ended") ? "ended" : "made");
     put(event, "platform", json_string("native"));
@@ -198,11 +206,8 @@ json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more)
     json_t *debug_meta = json_object();
     put(debug_meta, "images", images);
     put(event, "debug_meta", debug_meta);
-    if (brief_text(report, "appVersion")[0]) {
-        snprintf(release, sizeof release, "%s@%s", brief_text(report, "appID"), brief_text(report, "appVersion"));
-        sentry_event_put(event, "release", release, "/\\", SENTRY_TEXT_MAX);
-        brief_put(event, "dist", json_object_get(event, "release") ? brief_text(report, "buildID") : "");
-    }
+    sentry_event_put_release(event, report);
+    brief_put(event, "dist", json_object_get(event, "release") ? brief_text(report, "buildID") : "");
     put(event, "tags", tags(report));
     put(event, "contexts", contexts(report, more));
     if (brief_text(system, "machineID")[0]) {

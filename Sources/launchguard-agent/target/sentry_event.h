@@ -16,6 +16,9 @@ bool sentry_event_is_blank(const char *text);
  * is longer than `most`, at most SENTRY_TEXT_MAX, is blank, or has one of such characters. */
 void sentry_event_put(json_t *object, const char *key, const char *text, const char *forbidden, size_t most);
 
+/* Add the release: application and version. */
+void sentry_event_put_release(json_t *object, const json_t *report);
+
 /* `event_id`: 32 hexadecimal digits. `more`: further runs for which the report stands. */
 json_t *sentry_event(const json_t *report, const char *event_id, uint64_t more);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/moment.h"
 #include "target/brief_json.h"
 #include "target/target.h"
 #include "target/sentry_event.h"
@@ -23,17 +24,22 @@ static void write_event_id(const uint8_t uuid[16], char ret_id[37])
     ret_id[used] = 0;
 }
 
+#define TIME_BYTES 32
+
+static bool write_time(time_t time, char ret_text[TIME_BYTES])
+{
+    struct tm parts;
+    return gmtime_r(&time, &parts) && strftime(ret_text, TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
 /* An envelope that is sent has its time: a server takes the difference to its own clock as the
  * error of all times in the report. A file may be sent at any time, and has none. */
 static bool write_header(FILE *out, const char *event_id, bool is_sent)
 {
-    char sent_at[32];
-    struct tm parts;
-    time_t now = time(NULL);
+    char sent_at[TIME_BYTES];
     if (!is_sent)
         return fprintf(out, "{\"event_id\":\"%s\"}\n", event_id) > 0;
-    return gmtime_r(&now, &parts) && strftime(sent_at, sizeof sent_at, "%Y-%m-%dT%H:%M:%SZ", &parts) &&
-           fprintf(out, "{\"event_id\":\"%s\",\"sent_at\":\"%s\"}\n", event_id, sent_at) > 0;
+    return write_time(time(NULL), sent_at) && fprintf(out, "{\"event_id\":\"%s\",\"sent_at\":\"%s\"}\n", event_id, sent_at) > 0;
 }
 
 static bool write_item(FILE *out, const char *item, const char *payload, size_t bytes)
@@ -54,6 +60,24 @@ static bool write_event(FILE *out, const json_t *report, const json_t *full, con
     return written;
 }
 
+/* An item of sessions, which are counted. A server takes `started` for their hour. */
+static bool write_health(FILE *out, const json_t *report, const struct lg__report_header *header)
+{
+    char started[TIME_BYTES], sent_at[TIME_BYTES];
+    const uint64_t last_ns = header->more_last_ns ? header->more_last_ns : header->made_ns;
+    if (!write_time((time_t)(last_ns / SECOND_NS), started) || !write_time(time(NULL), sent_at))
+        return false;
+    json_t *release = json_object();
+    sentry_event_put_release(release, report);
+    json_t *sessions = json_pack("{s[{ss sI}] so}", "aggregates", "started", started, brief_text(report, "outcome"), (json_int_t)(header->more + 1),
+                                 "attrs", release);
+    char *text = json_dumps(sessions, JSON_COMPACT);
+    const bool written = text && fprintf(out, "{\"sent_at\":\"%s\"}\n", sent_at) > 0 && write_item(out, "\"type\":\"sessions\"", text, strlen(text));
+    free(text);
+    json_decref(sessions);
+    return written;
+}
+
 bool sentry_body(const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
 {
     static const char attachment[] = "\"type\":\"attachment\",\"filename\":\"launchguard.json\",\"attachment_type\":\"event.attachment\"";
@@ -64,8 +88,11 @@ bool sentry_body(const struct letter *letter, enum part part, struct request *re
         return request_refuse(ret_why, "the first part of the report is no JSON object");
     FILE *out = open_memstream(&request->body, &request->bytes);
     write_event_id(letter->header.uuid, event_id);
-    bool made = out && write_header(out, event_id, letter->via);
-    made = made && write_event(out, report, full, event_id, letter->header.more);
+    bool made = out != NULL;
+    if (letter->header.flags & LG__REPORT_HEALTH)
+        made = made && write_health(out, report, &letter->header);
+    else
+        made = made && write_header(out, event_id, letter->via) && write_event(out, report, full, event_id, letter->header.more);
     if (full)
         made = made && write_item(out, attachment, letter->full, letter->header.full_bytes);
     made &= out && fclose(out) == 0;
