@@ -10,6 +10,7 @@ function(build_test name label script)
 endfunction()
 
 build_test(core-clang test check-core clang Tests/Core/capture) # the most that depends on the compiler
+set_tests_properties(core-clang PROPERTIES PROCESSORS ${busy})   # it waits as long as it builds
 build_test(core-clang-long long check-core clang)
 build_test(core-undefined long check-core undefined) # the core traps on undefined behaviour
 build_test(core-aarch64 long check-core aarch64)     # under emulation

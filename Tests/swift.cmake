@@ -27,7 +27,7 @@ module_test(ToolsTests Tools)
 
 function(tool_test name script)
     add_test(NAME ${name} COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/Tests/${script} ${ARGN})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 3600 LABELS "test;tool" PROCESSORS ${busy} ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 3600 LABELS "test;tool" PROCESSORS ${lively} ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endfunction()
 
 # What `make test` runs a part of.
