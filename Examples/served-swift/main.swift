@@ -26,7 +26,7 @@ struct Server: Service {
     func waitUntilItListens() async throws {}
 }
 
-let launch = session.makeLaunch("main")
+let launch = session.launch("main")
 if let problem = await launch.begin().problem {
     Logger(label: "main").error("not launched: \(problem)")
     exit(1)  // No crash, and the supervisor starts the server again.

@@ -51,8 +51,8 @@ extension Launch {
     /// A repair that throws has failed. A repair that takes longer than its timeout has failed,
     /// too, and its task is then cancelled, as it is when the program announces its end: let the
     /// repair check for cancellation, because the next attempt and the tasks wait for it, at most
-    /// as long as ``LaunchPolicy/overrun`` says. A repair that is refused (a name that is empty,
-    /// too long or taken, a number out of range, more than 16 repairs) is never tried, and
+    /// as long as ``Launch/Configuration/overrun`` says. A repair that is refused (a name that is
+    /// empty, too long or taken, a number out of range, more than 16 repairs) is never tried, and
     /// ``problem`` gives the reason.
     ///
     /// - Parameters:

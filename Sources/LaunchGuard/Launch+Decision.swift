@@ -11,8 +11,8 @@ extension Launch {
         /// mode, where nothing is left to try.
         case protect
         /// The launch is held, also where there is no repair, and waits for ``Launch/repair()``,
-        /// ``Launch/refuse()`` or ``Launch/skip()``, at most ``LaunchPolicy/holdDeadline``. In safe
-        /// mode by rule; a halted launch then waits for ``Launch/trySafeMode()``.
+        /// ``Launch/refuse()`` or ``Launch/skip()``, at most ``Launch/Configuration/holdDeadline``.
+        /// In safe mode by rule; a halted launch then waits for ``Launch/trySafeMode()``.
         case hold
     }
 }

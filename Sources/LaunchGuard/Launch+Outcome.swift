@@ -11,8 +11,8 @@ extension Launch {
     /// }
     /// ```
     public enum Outcome: Sendable {
-        /// The tasks have run, or run later as ``LaunchPolicy/hold`` decides: go on, and call
-        /// ``Launch/finish()`` when the program is useful.
+        /// The tasks have run, or run later as ``Launch/Configuration/hold`` decides: go on, and
+        /// call ``Launch/finish()`` when the program is useful.
         case launched
         /// An essential task threw, and the tasks after it did not run. Go on with less, or say why
         /// and end with a status that is not zero.
@@ -23,10 +23,10 @@ extension Launch {
         /// The end was announced, or SIGTERM or SIGINT came while the launch was held, and the
         /// remaining tasks did not run: end the program.
         case interrupted
-        /// The caller was cancelled, and ``LaunchPolicy/cancellation`` forwards that: end what the
-        /// caller was about to do. `task` is the key of the essential task that failed for this
-        /// reason. From ``Launch/waitUntilLaunched(timeout:)``: the caller was cancelled, and the
-        /// launch goes on.
+        /// The caller was cancelled, and ``Launch/Configuration/cancellation`` forwards that: end
+        /// what the caller was about to do. `task` is the key of the essential task that failed for
+        /// this reason. From ``Launch/waitUntilLaunched(timeout:)``: the caller was cancelled, and
+        /// the launch goes on.
         case cancelled(task: String?)
         /// The session was stopped, or a simulated run has ended; the remaining tasks did not run.
         case closed

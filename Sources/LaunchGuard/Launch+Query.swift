@@ -20,17 +20,14 @@ extension Launch {
         try Core.launchInfo(of: context, stateDirectory: stateDirectory, options: nil)
     }
 
-    /// The same by thresholds of the asker instead of those of the program's last launch. C:
+    /// The same by the configuration of the asker instead of those of the program's last launch. C:
     /// `lg_launch_query()`.
     ///
-    /// - Throws: also ``LaunchGuardError/Code/option`` for a threshold that makes no sense.
+    /// - Throws: also ``LaunchGuardError/Code/option`` for a value that makes no sense.
     public static func info(
-        of context: String, stateDirectory: String, reportAfter: Int = 1, repairAfter: Int, unknownAfter: UnknownThreshold = .twiceRepairAfter,
-        policy: LaunchPolicy = LaunchPolicy()
+        of context: String, stateDirectory: String, by configuration: Configuration
     ) throws(LaunchGuardError) -> LaunchInfo {
-        let options = try LaunchOptions(
-            name: context, reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownAfter, window: .seconds(5),
-            finish: .either, reportWait: .zero, policy: policy)
+        let options = try LaunchOptions(name: context, configuration)
         return try Core.launchInfo(of: context, stateDirectory: stateDirectory, options: options)
     }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// An independent launch with its own thresholds, closures and counters, from
-/// ``Session/makeLaunch(_:reportAfter:repairAfter:unknownAfter:window:finish:reportWait:policy:)``.
+/// ``Session/launch(_:_:)``.
 /// C: `lg_launch`.
 ///
 /// Set its closures, then call ``begin()`` once. A closure runs on a thread of LaunchGuard. That
@@ -18,6 +18,8 @@ import Synchronization
 public final class Launch: Sendable {
     /// Name of the context.
     public let name: String
+    /// What it does, and when.
+    public let configuration: Configuration
 
     let core: CoreLaunch
     let hooks: LaunchHooks
@@ -29,11 +31,15 @@ public final class Launch: Sendable {
         var refusedTasks: [LaunchTask] = []
     }
 
-    init(name: String, core: CoreLaunch, hooks: LaunchHooks, problem: LaunchGuardError?) {
+    /// Unprotected where there are no options.
+    init(_ name: String, _ configuration: Configuration, _ options: LaunchOptions?, _ mistake: LaunchGuardError?, of session: CoreSession) {
         self.name = name
+        self.configuration = configuration
+        hooks = LaunchHooks(session: session, cancellation: configuration.cancellation)
+        let (core, problem) = session.prepare(options, hooks)
+        hooks.attach(core)
         self.core = core
-        self.hooks = hooks
-        state = Mutex(State(problem: problem))
+        state = Mutex(State(problem: mistake ?? problem))
     }
 
     /// The problem of the launch: the reason why it is unprotected, or the first repair or task
@@ -61,12 +67,12 @@ public final class Launch: Sendable {
     public var streak: Int { core.streak }
 
     /// Begin the launch: decide by the streak, report, repair, then run the tasks. The call returns
-    /// when the tasks have run, or as ``LaunchPolicy/hold`` decides. The launch is then not yet
-    /// finished. C: `lg_launch_begin()`.
+    /// when the tasks have run, or as ``Launch/Configuration/hold`` decides. The launch is then not
+    /// yet finished. C: `lg_launch_begin()`.
     ///
     /// A healthy launch goes straight to its tasks. Otherwise the call waits for the closure of
     /// ``onReport(_:)`` and for the repairs. When no repair is left, the launch goes on in safe
-    /// mode. By default a cancelled caller changes nothing: ``LaunchPolicy/cancellation``.
+    /// mode. By default a cancelled caller changes nothing: ``Launch/Configuration/cancellation``.
     ///
     /// An error of an essential task, a network that is away for example, is no crash: it is the
     /// outcome ``Outcome/failed(task:error:)``. The compiler warns of a call whose outcome is
@@ -100,9 +106,9 @@ public final class Launch: Sendable {
     }
 
     /// Wait until the launch is no longer held and its tasks have run, where ``begin()`` does not
-    /// wait: with ``LaunchPolicy/Hold/custody``, and after ``protect(reason:)``. A closure of this
-    /// launch cannot wait for it, nor can a task that the closure makes while it runs. Do not let a
-    /// closure wait for a detached task that waits here. C: `lg_launch_wait()`.
+    /// wait: with ``Launch/Configuration/Hold/custody``, and after ``protect(reason:)``. A closure
+    /// of this launch cannot wait for it, nor can a task that the closure makes while it runs. Do
+    /// not let a closure wait for a detached task that waits here. C: `lg_launch_wait()`.
     ///
     /// - Parameter timeout: longest wait; `nil` for no limit.
     /// - Returns: as ``begin()``; ``Outcome/timedOut`` when the time has passed,

@@ -62,7 +62,7 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     public var ends: Int
     /// Clean ends of launches under way, in a row; three are a good launch.
     public var quits: Int
-    /// Counted ends within ``LaunchPolicy/steadyAfter`` of the launch, in a row.
+    /// Counted ends within ``Launch/Configuration/steadyAfter`` of the launch, in a row.
     public var unsteady: Int
     /// Times in a row that the program was terminated in ``lastTask``; from the third on it counts.
     public var stops: Int

@@ -31,59 +31,34 @@ public final class Session: Sendable {
     /// `lg_session_state_directory()`.
     public var stateDirectory: String? { core.stateDirectory }
 
-    /// Make the launch of one context. LaunchGuard counts nothing before ``Launch/begin()``.
+    /// The launch of one context. LaunchGuard counts nothing before ``Launch/begin()``.
     ///
     /// A value that makes no sense does not stop the program. The result is then an unprotected
     /// launch, whose tasks run and which counts and repairs nothing; its ``Launch/problem`` names
-    /// the value. A second call with the same name returns the launch of the first call, with its
-    /// options. C: `lg_launch_prepare()`.
+    /// the value. A second call with the same name returns the launch of the first call. Where its
+    /// configuration is another one, the result is an unprotected launch whose problem says so, and
+    /// the first one stays as it is. C: `lg_launch_prepare()`.
     ///
-    /// - Parameters:
-    ///   - name: of the context, 1 to 63 bytes.
-    ///   - reportAfter: launch crashes in a row from which ``Launch/onReport(_:)`` is called; at
-    ///     least 1.
-    ///   - repairAfter: launch crashes in a row from which repairs are tried; at least 1.
-    ///   - unknownAfter: unexplained early deaths from which they are reported and repairs are
-    ///     tried.
-    ///   - window: time after which the launch is finished, at most a day; zero for only by mark.
-    ///   - finish: the condition that finishes the launch.
-    ///   - reportWait: longest wait for the answer of ``Launch/onReport(_:)`` and
-    ///     ``Launch/onGiveUp(_:)``; at most 5 s.
-    ///   - policy: further options.
-    public func makeLaunch(
-        _ name: String,
-        reportAfter: Int = 1,
-        repairAfter: Int = 2,
-        unknownAfter: Launch.UnknownThreshold = .twiceRepairAfter,
-        window: Duration = .seconds(5),
-        finish: Launch.Finish = .either,
-        reportWait: Duration = .seconds(2),
-        policy: LaunchPolicy = LaunchPolicy()
-    ) -> Launch {
-        var options: LaunchOptions?
-        var mistake: LaunchGuardError?
+    /// - Parameter name: of the context, 1 to 63 bytes.
+    public func launch(_ name: String, _ configuration: Launch.Configuration = .init()) -> Launch {
+        let options: LaunchOptions?
+        let mistake: LaunchGuardError?
         do throws(LaunchGuardError) {
-            options = try LaunchOptions(
-                name: name,
-                reportAfter: reportAfter,
-                repairAfter: repairAfter,
-                unknownAfter: unknownAfter,
-                window: window,
-                finish: finish,
-                reportWait: reportWait,
-                policy: policy
-            )
+            options = try LaunchOptions(name: name, configuration)
+            mistake = nil
         } catch {
+            options = nil
             mistake = error
         }
         return launches.withLock { launches in
-            if let launch = launches[name] { return launch }
-            let hooks = LaunchHooks(session: core, cancellation: policy.cancellation)
-            let (launchCore, problem) = core.prepare(options, hooks)
-            hooks.attach(launchCore)
-            let launch = Launch(name: name, core: launchCore, hooks: hooks, problem: mistake ?? problem)
-            launches[name] = launch
-            return launch
+            guard let first = launches[name] else {
+                let launch = Launch(name, configuration, options, mistake, of: core)
+                launches[name] = launch
+                return launch
+            }
+            guard let difference = first.configuration.difference(to: configuration) else { return first }
+            let other = LaunchGuardError(.option, "the session has a launch \"\(name)\" already: \(difference)")
+            return Launch(name, configuration, nil, mistake ?? other, of: core)
         }
     }
 

@@ -6,7 +6,7 @@ public import ServiceLifecycle
 ///
 /// ```swift
 /// let session = try Session.start(appID: "org.example.server")
-/// let launch = session.makeLaunch("main")
+/// let launch = session.launch("main")
 /// if let problem = await launch.begin().problem {
 ///     logger.error("\(problem)")
 ///     exit(1)

@@ -6,10 +6,10 @@ import TestSupport
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     /// A launch that crashed once, so that it is repaired.
     private static func crashed(
-        _ policy: LaunchPolicy, _ prepare: (Launch) -> Void
+        _ configuration: Launch.Configuration, _ prepare: (Launch) -> Void
     ) async throws -> Launch {
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: policy)
+        let launch = simulation.session.launch("main", configuration.with(repairAfter: 1, window: .zero))
         try await launch.begin().get()
         simulation.end(.crash)
         prepare(launch)
@@ -44,7 +44,7 @@ import TestSupport
 
     @Test func aCancelledCallerEndsTheTaskThatRunsWherePolicyForwards() async throws {
         let log = Log()
-        let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        let launch = try Simulation().session.launch("main", .init(window: .zero, cancellation: .forwarded))
         launch.addTask("first") { try await Self.waitLong(log) }
         launch.addTask("second") { log.add("second") }
         let error = try await Self.begin(launch, cancelAt: "waits", log)
@@ -58,7 +58,7 @@ import TestSupport
 
     @Test func theEssentialTaskThatWasCancelledIsNamed() async throws {
         let log = Log()
-        let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        let launch = try Simulation().session.launch("main", .init(window: .zero, cancellation: .forwarded))
         launch.addTask("first", options: .essential) { try await Self.waitLong(log) }
         let error = try await Self.begin(launch, cancelAt: "waits", log)
         #expect(error?.code == .cancelled)
@@ -68,7 +68,7 @@ import TestSupport
 
     @Test func byDefaultACancelledCallerChangesNothing() async throws {
         let log = Log()
-        let launch = try Simulation().session.makeLaunch("main", window: .zero)
+        let launch = try Simulation().session.launch("main", .init(window: .zero))
         launch.addTask("first") {
             log.add("first")
             try await log.wait(for: "cancelled")
@@ -81,7 +81,7 @@ import TestSupport
 
     @Test func aTaskThatIgnoresItsCancellationHasNotFailed() async throws {
         let log = Log()
-        let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        let launch = try Simulation().session.launch("main", .init(window: .zero, cancellation: .forwarded))
         launch.addTask("only") {
             log.add("only")
             try await waitUntil("the task is cancelled") { Task.isCancelled }
@@ -114,7 +114,7 @@ import TestSupport
     }
 
     @Test func aCallerThatIsCancelledBeforeTheCallBeginsNothing() async throws {
-        let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        let launch = try Simulation().session.launch("main", .init(window: .zero, cancellation: .forwarded))
         let caller = Task {
             while !Task.isCancelled { await Task.yield() }
             try await launch.begin().get()
@@ -138,7 +138,7 @@ import TestSupport
                 await wait(for: launch!, "task")
                 let launch = launch!
                 await Task { await wait(for: launch, "task of the task") }.value
-                let other = try Simulation().session.makeLaunch("other", window: .zero)
+                let other = try Simulation().session.launch("other", .init(window: .zero))
                 other.addTask("work") { await wait(for: launch, "other launch") }
                 try await other.begin().get()
                 try await other.waitUntilLaunched().get()
@@ -150,7 +150,7 @@ import TestSupport
 
     @Test func aTaskThatOutlivesItsClosureWaits() async throws {
         let log = Log()
-        let launch = try Simulation().session.makeLaunch("main", window: .zero)
+        let launch = try Simulation().session.launch("main", .init(window: .zero))
         launch.addTask("first") {
             Task {
                 try await log.wait(for: "second")

@@ -13,7 +13,7 @@ import TestSupport
     func closuresHaveThePriorityAndTheTaskLocalsOfTheCaller(_ priority: TaskPriority) async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero))
         launch.onReport { _, _ in log.add("report \(Self.context)") }
         launch.addRepair("mend", impact: 1, attempts: 2) {
             async let child = Self.context
@@ -36,7 +36,7 @@ import TestSupport
 
     @Test func aSecondBeginDoesNotChangeTheContext() async throws {
         let log = Log()
-        let launch = try Simulation().session.makeLaunch("main", window: .zero)
+        let launch = try Simulation().session.launch("main", .init(window: .zero))
         launch.addTask("first") {
             let error = await #expect(throws: LaunchGuardError.self) {
                 try await Self.$trace.withValue("second") { try await launch.begin().get() }

@@ -6,10 +6,10 @@ import Testing
 /// Tasks: kinds, builder, replay, events.
 @Suite(.timeLimit(.minutes(10))) struct CustodyTests {
     private static func simulated(
-        _ policy: LaunchPolicy = LaunchPolicy()
+        _ configuration: Launch.Configuration = Launch.Configuration()
     ) throws -> (Simulation, Launch) {
         let simulation = try Simulation()
-        return (simulation, simulation.session.makeLaunch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy))
+        return (simulation, simulation.session.launch("main", configuration.with(reportAfter: 9, repairAfter: 1, window: .zero)))
     }
 
     @Test func tasksRunInTheOrderOfTheirRegistration() async throws {
@@ -240,7 +240,7 @@ import Testing
         for streak in 0...1 {
             await #expect(processExitsWith: .signal(SIGSEGV)) { [streak = streak as Int, directory = scene.directory as String] in
                 let child = Child(directory)
-                let launch = try child.start().makeLaunch("main", reportAfter: 1)
+                let launch = try child.start().launch("main", .init(reportAfter: 1))
                 launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
                 launch.addTask("open database") { child.note("database") }
                 launch.addTask("open plugins") { Child.fault() }
@@ -250,7 +250,7 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main", reportAfter: 1)
+            let launch = try child.start().launch("main", .init(reportAfter: 1))
             launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
             launch.addTask("open database") { child.note("database") }
             launch.addTask("open plugins") { child.note("plugins") }
@@ -267,8 +267,8 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            try await session.makeLaunch("innocent", window: .zero).begin().get()
-            let guilty = session.makeLaunch("guilty", window: .zero)
+            try await session.launch("innocent", .init(window: .zero)).begin().get()
+            let guilty = session.launch("guilty", .init(window: .zero))
             guilty.addTask("crash") {
                 await Task.yield()
                 Child.fault()
@@ -277,8 +277,8 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.makeLaunch("guilty").streak == 1)
-            #expect(session.makeLaunch("innocent").streak == 0)
+            #expect(session.launch("guilty").streak == 1)
+            #expect(session.launch("innocent").streak == 0)
         }
     }
 }

@@ -10,9 +10,9 @@ import TestSupport
         let simulation: Simulation
         let launch: Launch
 
-        init(_ policy: LaunchPolicy = .init(), _ decide: (@Sendable (LaunchInfo) -> Launch.Decision)? = nil) throws {
+        init(_ configuration: Launch.Configuration = .init(), _ decide: (@Sendable (LaunchInfo) -> Launch.Decision)? = nil) throws {
             simulation = try Simulation()
-            launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: policy)
+            launch = simulation.session.launch("main", configuration.with(repairAfter: 1, window: .zero))
             if let decide { launch.onDecide(decide) }
             launch.onReport { [log] count, reports in log.add("report \(count)") }
             launch.addRepair("mend", impact: 1) { [log] in log.add("mend") }
@@ -43,7 +43,7 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.onDecide { info in
                 let last = info.lastReport
                 child.note("\(last?.kind ?? "") \(last?.isSameAsBefore == true) \(last?.place?.contains("+0x") == true) \(last?.fingerprint?.count ?? 0)")
@@ -94,7 +94,7 @@ import TestSupport
     @Test func theProgramLooksForRunsThatNobodyWasToldOf() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main", window: .zero, finish: .mark)
+            let launch = try Child(directory).start().launch("main", .init(window: .zero, finish: .mark))
             try await launch.begin().get()
             launch.finish()
             Child.fault()
@@ -113,7 +113,7 @@ import TestSupport
     @Test func anOperatorAsksByOtherThresholdsAndResets() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main", repairAfter: 5, window: .milliseconds(700), finish: .both)
+            let launch = try Child(directory).start().launch("main", .init(repairAfter: 5, window: .milliseconds(700), finish: .both))
             launch.addRepair("mend", impact: 1) {}
             try await launch.begin().get()
             Child.fault()
@@ -123,9 +123,9 @@ import TestSupport
         #expect(info.status == .checking)
         #expect(info.window == .milliseconds(700))
         #expect(info.finish == .both)
-        #expect(try Launch.info(of: "main", stateDirectory: state, repairAfter: 1).status == .needsRepair)
+        #expect(try Launch.info(of: "main", stateDirectory: state, by: .init(repairAfter: 1)).status == .needsRepair)
         let nonsense = #expect(throws: LaunchGuardError.self) {
-            try Launch.info(of: "main", stateDirectory: state, repairAfter: 0)
+            try Launch.info(of: "main", stateDirectory: state, by: .init(repairAfter: 0))
         }
         #expect(nonsense?.code == .option)
         try Launch.reset("main", stateDirectory: state)

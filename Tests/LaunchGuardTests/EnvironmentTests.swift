@@ -13,7 +13,7 @@ import TestSupport
         for _ in 1...3 {
             await #expect(processExitsWith: .exitCode(1)) { [directory = scene.directory as String] in
                 let child = Child(directory)
-                let launch = try child.start().makeLaunch("main")
+                let launch = try child.start().launch("main")
                 launch.addRepair("wipe the cache", impact: 10) { child.note("wiped") }
                 launch.addTask("sign in", options: .essential) { throw Failure(description: "no network") }
                 let outcome = await launch.begin()
@@ -29,7 +29,7 @@ import TestSupport
     }
 
     @Test func aSecondBeginIsRefusedAndTheLaunchGoesOn() async throws {
-        let launch = try Simulation().session.makeLaunch("main", window: .zero)
+        let launch = try Simulation().session.launch("main", .init(window: .zero))
         guard case .launched = await launch.begin() else { return #expect(Bool(false)) }
         guard case .refused(let error) = await launch.begin() else { return #expect(Bool(false)) }
         #expect(error.code == .state)
@@ -43,7 +43,7 @@ import TestSupport
         configuration.agentPath = child.directory + "/missing"
         try session.delivery.start(configuration)
         try session.watchMemory(nearPercent: 100)
-        let launch = session.makeLaunch("main")
+        let launch = session.launch("main")
         launch.addTask("open") { child.note("opened") }
         guard case .launched = await launch.begin() else { exit(2) }
         launch.finish()

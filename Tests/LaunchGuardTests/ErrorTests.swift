@@ -29,7 +29,7 @@ import Testing
 
     @Test func theEssentialTaskThatFailedIsNamedWithWhatItThrew() async throws {
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", window: .zero)
+        let launch = simulation.session.launch("main", .init(window: .zero))
         launch.addTask("light") { throw Failure(description: "no matter") }
         launch.addTask("database", options: .essential) { throw Failure(description: "no disk") }
         for _ in 1...2 {
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Each number of a launch just outside of its range, and what the message says.
-    static let ranges: [(LaunchPolicy, String)] = [
+    static let ranges: [(Launch.Configuration, String)] = [
         (.init(steadyAfter: .zero), "steadyAfter in ms is 0; it must be between 1 and 9223372036854"),
         (.init(heartbeat: .seconds(86_401)), "heartbeat in ms is 86401000; it must be between 1 and 86400000"),
         (.init(holdDeadline: .zero), "holdDeadline in ms is 0; it must be between 1 and 86400000"),
@@ -57,15 +57,15 @@ import Testing
     ]
 
     @Test(arguments: ranges)
-    func aMessageNamesTheValueAndTheRange(_ policy: LaunchPolicy, _ message: String) throws {
-        let launch = try Simulation().session.makeLaunch("main", policy: policy)
+    func aMessageNamesTheValueAndTheRange(_ configuration: Launch.Configuration, _ message: String) throws {
+        let launch = try Simulation().session.launch("main", configuration)
         #expect(launch.problem?.description == "option: \(message)")
     }
 
     /// The bounds of numbers in this module are those of the core.
     @Test func theRangesAreThoseOfTheCore() throws {
         let session = try Simulation().session
-        let bounds: [LaunchPolicy] = [
+        let bounds: [Launch.Configuration] = [
             .init(steadyAfter: .milliseconds(1), heartbeat: .milliseconds(1), holdDeadline: .milliseconds(1)),
             .init(steadyAfter: .milliseconds(9_223_372_036_854), heartbeat: .seconds(86_400), holdDeadline: .seconds(86_400)),
             .init(safeMode: .init(retryRuns: 1, crashLimit: 1), deescalation: .init(runs: 1, time: .milliseconds(1))),
@@ -73,15 +73,15 @@ import Testing
                 safeMode: .init(retryRuns: 8, crashLimit: 4_294_967_295),
                 deescalation: .init(runs: 4_294_967_295, time: .milliseconds(9_223_372_036_854))),
         ]
-        for (number, policy) in bounds.enumerated() {
-            #expect(session.makeLaunch("launch \(number)", policy: policy).problem == nil)
+        for (number, configuration) in bounds.enumerated() {
+            #expect(session.launch("launch \(number)", configuration).problem == nil)
         }
     }
 
     @Test func aRefusedRepairOrTaskSaysWhy() throws {
         let session = try Simulation().session
         func problem(_ add: (Launch) -> Void, line: Int = #line) -> String? {
-            let launch = session.makeLaunch("\(line)")
+            let launch = session.launch("\(line)")
             add(launch)
             return launch.problem?.message
         }

@@ -24,7 +24,7 @@ import TestSupport
             let session = try Child(directory).start {
                 $0.hangThresholds = .init(launching: when == .launching ? short : long, running: when == .running ? short : long)
             }
-            let launch = session.makeLaunch("main", window: .seconds(3600))
+            let launch = session.launch("main", .init(window: .seconds(3600)))
             try await launch.begin().get()
             if when == .running { launch.finish() }
             try hangTwice(session)

@@ -7,10 +7,10 @@ import TestSupport
 @Suite(.timeLimit(.minutes(10))) struct HoldTests {
     /// A launch whose next begin needs a repair.
     private static func launch(
-        _ policy: LaunchPolicy, _ prepare: (Launch) -> Void
+        _ configuration: Launch.Configuration, _ prepare: (Launch) -> Void
     ) async throws -> (Simulation, Launch) {
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy)
+        let launch = simulation.session.launch("main", configuration.with(reportAfter: 9, repairAfter: 1, window: .zero))
         prepare(launch)
         try await launch.begin().get()
         simulation.end(.crash)
@@ -124,7 +124,7 @@ import TestSupport
     @Test func protectHoldsRepairsAndGoesOn() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", window: .zero)
+        let launch = simulation.session.launch("main", .init(window: .zero))
         launch.addRepair("mend", impact: 1) { log.add("mend \(launch.status)") }
         launch.addTask("index") {
             log.add("index")
@@ -145,7 +145,7 @@ import TestSupport
     @Test func protectAfterTheTasksRepairsOnItsOwn() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", window: .zero)
+        let launch = simulation.session.launch("main", .init(window: .zero))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("work") { log.add("work") }
         try await launch.begin().get()
@@ -159,7 +159,7 @@ import TestSupport
     @Test func protectWaitsForConsent() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", window: .zero)
+        let launch = simulation.session.launch("main", .init(window: .zero))
         launch.addRepair("mend", impact: 1, options: .consent) { log.add("mend") }
         launch.addTask("work") { log.add("work") }
         try await launch.begin().get()
@@ -198,7 +198,7 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main", window: .zero, policy: .init(hold: .custody))
+            let launch = try child.start().launch("main", .init(window: .zero, hold: .custody))
             launch.addRepair("restore backup", impact: 50, options: [.consent, .destructive]) { @MainActor in child.note("restore") }
             launch.addTask("open") { @MainActor in child.note("open") } onProtect: { @MainActor in child.note("notice") }
             try await launch.begin().get()

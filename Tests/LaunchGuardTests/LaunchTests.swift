@@ -13,7 +13,7 @@ import TestSupport
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main", reportAfter: 2, repairAfter: 2)
+            let launch = try child.start().launch("main", .init(reportAfter: 2, repairAfter: 2))
             launch.onReport { count, reports in
                 child.note("report \(count) \(reports.map { "\($0.ordinal) \($0.end) \($0.signal ?? 0)" })")
                 for report in reports {
@@ -33,7 +33,7 @@ import TestSupport
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.onReport { count, _ in child.note("report \(count)") }
             launch.addRepair("mend", impact: 10) { child.note("repair") }
             #expect(launch.streak == 0)
@@ -51,8 +51,8 @@ import TestSupport
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.makeLaunch("player").streak == 1)
-            #expect(session.makeLaunch("main").streak == 0)
+            #expect(session.launch("player").streak == 1)
+            #expect(session.launch("main").streak == 0)
         }
     }
 
@@ -60,12 +60,12 @@ import TestSupport
         let scene = try Scene()
         for _ in 1...2 {
             await #expect(processExitsWith: .signal(SIGILL)) { [directory = scene.directory as String] in
-                try await Child(directory).start().makeLaunch("main").begin().get()
+                try await Child(directory).start().launch("main").begin().get()
                 fatalError("Error raised at top level: Offline()")  // the words of the runtime
             }
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main")
+            let launch = try Child(directory).start().launch("main")
             #expect(launch.streak == 0)
         }
         let kinds = try scene.runs().map { $0.verdict?.kind ?? "none" }
@@ -75,13 +75,13 @@ import TestSupport
     @Test func aCrashAfterTheMarkIsNoLaunchCrash() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main", window: .zero)
+            let launch = try Child(directory).start().launch("main", .init(window: .zero))
             try await launch.begin().get()
             launch.finish()
             Child.fault()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main")
+            let launch = try Child(directory).start().launch("main")
             #expect(launch.streak == 0)
         }
     }
@@ -89,7 +89,7 @@ import TestSupport
     @Test func theWindowFinishesALaunch() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main", window: .milliseconds(50), finish: .time)
+            let launch = try Child(directory).start().launch("main", .init(window: .milliseconds(50), finish: .time))
             try await launch.begin().get()
             for await status in launch.statusUpdates where status == .normal { break }
             #expect(launch.status == .normal)
@@ -103,18 +103,18 @@ import TestSupport
 
         func launch(_ session: Session) -> Launch {
             switch self {
-            case .noName: session.makeLaunch("")
-            case .nameWithNUL: session.makeLaunch("ma\0in")
-            case .longName: session.makeLaunch(String(repeating: "n", count: 64))
-            case .noReport: session.makeLaunch("main", reportAfter: 0)
-            case .noRepair: session.makeLaunch("main", repairAfter: 0)
-            case .negativeRepair: session.makeLaunch("main", repairAfter: -1)
-            case .negativeUnknown: session.makeLaunch("main", unknownAfter: -1)
-            case .negativeWindow: session.makeLaunch("main", window: .seconds(-1))
-            case .longWindow: session.makeLaunch("main", window: .seconds(86_401))
-            case .negativeWait: session.makeLaunch("main", reportWait: .nanoseconds(-1))
-            case .longWait: session.makeLaunch("main", reportWait: .seconds(6))
-            case .timeWithoutWindow: session.makeLaunch("main", window: .zero, finish: .time)
+            case .noName: session.launch("")
+            case .nameWithNUL: session.launch("ma\0in")
+            case .longName: session.launch(String(repeating: "n", count: 64))
+            case .noReport: session.launch("main", .init(reportAfter: 0))
+            case .noRepair: session.launch("main", .init(repairAfter: 0))
+            case .negativeRepair: session.launch("main", .init(repairAfter: -1))
+            case .negativeUnknown: session.launch("main", .init(unknownAfter: -1))
+            case .negativeWindow: session.launch("main", .init(window: .seconds(-1)))
+            case .longWindow: session.launch("main", .init(window: .seconds(86_401)))
+            case .negativeWait: session.launch("main", .init(reportWait: .nanoseconds(-1)))
+            case .longWait: session.launch("main", .init(reportWait: .seconds(6)))
+            case .timeWithoutWindow: session.launch("main", .init(window: .zero, finish: .time))
             }
         }
     }
@@ -138,17 +138,23 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            let launch = session.makeLaunch("main")
-            #expect(session.makeLaunch("main", repairAfter: 5) === launch)
-            #expect(launch.problem == nil)
-            #expect(session.makeLaunch("other") !== launch)
+            let launch = session.launch("main")
+            #expect(session.launch("main") === launch)
+            let other = session.launch("main", .init(repairAfter: 5))
+            #expect(other !== launch)
+            #expect(other.problem?.message == "the session has a launch \"main\" already: its repairAfter is 2, not 5")
+            try await other.begin().get()
+            #expect(launch.problem == nil && launch.status == .normal)
+            try await launch.begin().get()
+            #expect(launch.status == .checking)
+            #expect(session.launch("other") !== launch)
         }
     }
 
     @Test func aLaunchBeginsOnceAndIsFinishedAfterThat() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main")
+            let launch = try Child(directory).start().launch("main")
             #expect(launch.status == .normal)
             #expect(!launch.finish())
             try await launch.begin().get()
@@ -165,7 +171,7 @@ import TestSupport
             try await Child(directory).crash()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main", reportAfter: 1)
+            let launch = try Child(directory).start().launch("main", .init(reportAfter: 1))
             launch.onReport { _, _ in throw Failure(description: "no network") }
             try await launch.begin().get()
         }
@@ -179,7 +185,7 @@ import TestSupport
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main", reportAfter: 1, reportWait: .milliseconds(500))
+            let launch = try child.start().launch("main", .init(reportAfter: 1, reportWait: .milliseconds(500)))
             launch.onReport { _, _ in
                 child.note("report")
                 try await stayUntilCancelled()

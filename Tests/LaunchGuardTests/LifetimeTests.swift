@@ -40,15 +40,15 @@ import TestSupport
         return ["decide", "report", "give-up", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task", "event"]
     }
 
-    @Test(arguments: [LaunchPolicy.Hold.block, .custody, .never])
-    func theClosuresOfALaunchThatIsOverAreFreed(_ hold: LaunchPolicy.Hold) async throws {
+    @Test(arguments: [Launch.Configuration.Hold.block, .custody, .never])
+    func theClosuresOfALaunchThatIsOverAreFreed(_ hold: Launch.Configuration.Hold) async throws {
         let scene = try Scene()
         await scene.crashTwice()
-        let number = LaunchPolicy.Hold.allCases.firstIndex(of: hold) ?? 0
+        let number = Launch.Configuration.Hold.allCases.firstIndex(of: hold) ?? 0
         await #expect(processExitsWith: .success) { [directory = scene.directory as String, number = number as Int] in
             let log = Log()
             let session = try Child(directory).start()
-            let launch = session.makeLaunch("main", window: .zero, policy: .init(hold: LaunchPolicy.Hold.allCases[number]))
+            let launch = session.launch("main", .init(window: .zero, hold: Launch.Configuration.Hold.allCases[number]))
             let names = Self.prepare(launch, log)
             try await launch.begin().get()
             try await launch.waitUntilLaunched().get()
@@ -70,7 +70,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let log = Log()
-            let launch = try Child(directory).start().makeLaunch("main", window: .milliseconds(20), finish: .time)
+            let launch = try Child(directory).start().launch("main", .init(window: .milliseconds(20), finish: .time))
             launch.addTask("long") {
                 for await status in launch.statusUpdates where status == .normal { break }
                 log.add("finished")
@@ -88,7 +88,7 @@ import TestSupport
     @Test func aSimulationKeepsTheClosuresUntilItIsClosed() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", window: .zero)
+        let launch = simulation.session.launch("main", .init(window: .zero))
         launch.addTask("work") { [capture = Capture("task", log)] in
             capture.use()
             log.add("work")
@@ -116,8 +116,7 @@ import TestSupport
             let outcome = Outcome(rawValue: number)
             let log = Log()
             let session = try Child(directory).start()
-            let launch = session.makeLaunch(
-                "main", window: .zero, policy: .init(hold: outcome == .failedInCustody ? .custody : .block, cancellation: .forwarded))
+            let launch = session.launch("main", .init(window: .zero, hold: outcome == .failedInCustody ? .custody : .block, cancellation: .forwarded))
             launch.addRepair("mend", impact: 1, options: outcome == .restart ? .needsRestart : []) {}
             launch.addTask("work", options: .essential) { [capture = Capture("task", log)] in
                 capture.use()

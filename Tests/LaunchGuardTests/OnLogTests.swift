@@ -16,7 +16,7 @@ import Testing
                         child.note("\(death) \(level) \(text)")
                     }
                 }
-                let launch = session.makeLaunch("main", finish: .mark)
+                let launch = session.launch("main", .init(finish: .mark))
                 try await launch.begin().get()
                 launch.finish()
                 kill(getpid(), SIGKILL)

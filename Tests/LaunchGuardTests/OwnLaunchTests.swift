@@ -21,7 +21,7 @@ actor Player {
 
 /// The program's own function: `main.swift` calls it with the session of the process.
 func prepareLaunch(_ session: Session, _ player: Player) -> Launch {
-    let launch = session.makeLaunch("main", reportAfter: 1, repairAfter: 2, window: .zero)
+    let launch = session.launch("main", .init(reportAfter: 1, repairAfter: 2, window: .zero))
     launch.onReport { count, _ in await player.note("report \(count)") }
     launch.addRepair("clear cache", impact: 10, attempts: 1) { try await player.clearCache() }
     launch.addRepair("restore library", impact: 60, attempts: 1) { await player.note("restore library") }

@@ -35,7 +35,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
             let cache = Cache()
-            let launch = try child.start().makeLaunch("main", reportAfter: 1, policy: .init(overrun: .init(grace: .zero, course: .goOn)))
+            let launch = try child.start().launch("main", .init(reportAfter: 1, overrun: .init(grace: .zero, course: .goOn)))
             Self.blockThePool()
             launch.onReport { count, _ in child.note("report \(count)") }
             launch.addRepair("hanging", impact: 10, timeout: .milliseconds(500), attempts: 1) {
@@ -66,7 +66,7 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main", reportAfter: 9, policy: .init(overrun: .init(grace: .zero)))
+            let launch = try child.start().launch("main", .init(reportAfter: 9, overrun: .init(grace: .zero)))
             launch.addRepair("ask", impact: 10, timeout: .milliseconds(50), attempts: 1) { @MainActor in
                 try Task.checkCancellation()
                 child.note("asked")
@@ -84,7 +84,7 @@ import TestSupport
     @Test @MainActor func everythingMayRunOnTheMainActorThatWaits() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", reportAfter: 1, repairAfter: 1, window: .zero)
+        let launch = simulation.session.launch("main", .init(reportAfter: 1, repairAfter: 1, window: .zero))
         launch.onReport { @MainActor count, _ in
             MainActor.assertIsolated()
             log.add("report \(count)")
@@ -107,7 +107,7 @@ import TestSupport
 
     @Test func closuresDoNotRunOnThePool() async throws {
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", window: .zero)
+        let launch = simulation.session.launch("main", .init(window: .zero))
         let threads = Mutex<[pthread_t]>([])
         for key in ["a", "b"] {
             launch.addTask(key) {
@@ -131,7 +131,7 @@ import TestSupport
         let cache = Cache()
         for _ in 1...100 {
             let simulation = try Simulation()
-            let launch = simulation.session.makeLaunch("main", window: .zero)
+            let launch = simulation.session.launch("main", .init(window: .zero))
             launch.addTask("work") { await cache.clear() }
             async let others: Void = withTaskGroup { group in
                 for _ in 1...20 { group.addTask { await cache.clear() } }

@@ -16,7 +16,7 @@ import TestSupport
         #expect(missing?.code == .notFound)
         for streak in 1...2 {
             await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                let launch = try Child(directory).start().makeLaunch("main", policy: .init(safeMode: .init(crashLimit: nil)))
+                let launch = try Child(directory).start().launch("main", .init(safeMode: .init(crashLimit: nil)))
                 launch.addRepair("mend", impact: 1) {}
                 launch.addTask("open database", options: .essential) { Child.fault() }
                 try await launch.begin().get()
@@ -43,7 +43,7 @@ import TestSupport
         async let program: Void = {
             await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
                 let child = Child(directory)
-                let launch = try child.start().makeLaunch("main", window: .zero)
+                let launch = try child.start().launch("main", .init(window: .zero))
                 try await launch.begin().get()
                 child.note("launching")
                 try await waitUntil("the other process says: seen") { child.hasNote("seen") }
@@ -73,7 +73,7 @@ import TestSupport
             configuration.role = "worker"
             let session = try Session.start(configuration)
             #expect(session.stateDirectory == directory + "/" + name + "/worker")
-            try await session.makeLaunch("main", window: .zero).begin().get()
+            try await session.launch("main", .init(window: .zero)).begin().get()
             #expect(try Launch.info(of: "main", appID: name, role: "worker").status == .checking)
             let primary = #expect(throws: LaunchGuardError.self) { try Launch.info(of: "main", appID: name) }
             #expect(primary?.code == .notFound)
@@ -89,14 +89,14 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let session = try Child(directory).start { $0.role = "worker" }
-            let launch = session.makeLaunch("main")
+            let launch = session.launch("main")
             launch.addTask("crash") { Child.fault() }
             try await launch.begin().get()
         }
         #expect(try Self.info(scene, role: "worker").streak == 1)
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.makeLaunch("main").streak == 0)
+            #expect(session.launch("main").streak == 0)
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             for role in ["", "runs", "ledger.lg", "a/b", "a\0b"] {
@@ -117,7 +117,7 @@ import TestSupport
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [announcement = announcement as Announcement, directory = scene.directory as String] in
             let session = try Child(directory).start()
-            let launch = session.makeLaunch("main", window: .zero)
+            let launch = session.launch("main", .init(window: .zero))
             launch.addTask("last") {
                 switch announcement {
                 case .none: break
@@ -146,7 +146,7 @@ import TestSupport
         let directory = scene.directory + "/state"
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let child = Child(directory)
-            try await child.start().makeLaunch("main", window: .zero).begin().get()
+            try await child.start().launch("main", .init(window: .zero)).begin().get()
             child.note("\(getpid())")
             kill(getpid(), SIGKILL)
         }

@@ -17,7 +17,7 @@ import TestSupport
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addRepair("heavy", impact: 90) { child.note("heavy") }
             launch.addRepair("light", impact: 10, attempts: 3) {
                 child.note("light")
@@ -38,7 +38,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { [directory = scene.directory as String, file = file as String] in
             let child = Child(directory)
             #expect(throws: LaunchGuardError.self) { try Launch.keep(file) }  // in no repair
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addRepair("change", impact: 10, attempts: 1) {
                 try Launch.keep(file)
                 try "new".write(toFile: file, atomically: false, encoding: .utf8)
@@ -62,7 +62,7 @@ import TestSupport
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addRepair("light", impact: 10) {
                 if !child.hasNote("first attempt") {
                     child.note("first attempt")
@@ -80,7 +80,7 @@ import TestSupport
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 do {
                     try await stayUntilCancelled()
@@ -103,7 +103,7 @@ import TestSupport
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 try? await stayUntilCancelled()
                 child.note("cancelled \(Task.isCancelled)")
@@ -117,8 +117,7 @@ import TestSupport
     @Test func aSuccessThatComesTooLateHasNoEffect() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch(
-            "main", repairAfter: 1, window: .zero, policy: .init(overrun: .init(grace: .zero, course: .goOn)))
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero, overrun: .init(grace: .zero, course: .goOn)))
         try await launch.begin().get()
         simulation.end(.crash)
         launch.addRepair("late", impact: 10, timeout: .milliseconds(300), attempts: 2) {
@@ -141,7 +140,7 @@ import TestSupport
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addRepair("hopeless", impact: 10, attempts: 1) { throw Failure(description: "no") }
             launch.addTask("work") { child.note("work") }
             try await launch.begin().get()
@@ -155,7 +154,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
             func problem(_ context: String, _ add: (Launch) -> Void) throws -> LaunchGuardError.Code? {
-                let launch = session.makeLaunch(context)
+                let launch = session.launch(context)
                 add(launch)
                 return launch.problem?.code
             }
@@ -171,7 +170,7 @@ import TestSupport
             #expect(try problem("9") { $0.addRepair("a", impact: 0, timeout: .nanoseconds(1), attempts: 100) {} } == nil)
             #expect(try problem("10") { for number in 1...17 { $0.addRepair("\(number)", impact: 1) {} } } == .limit)
 
-            let launch = session.makeLaunch("main")
+            let launch = session.launch("main")
             launch.addRepair("mend", impact: 10) { child.note("first") }
             #expect(launch.problem == nil)
             launch.addRepair("mend", impact: 5) { child.note("second") }

@@ -7,7 +7,7 @@ import TestSupport
     @Test func aRepairRunsOutOfTime() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero))
         launch.addRepair("silent", impact: 1, timeout: .seconds(3600), attempts: 1) {
             log.add("silent")
             try await stayUntilCancelled()
@@ -29,8 +29,7 @@ import TestSupport
     @Test func aHoldRunsOutOfTime() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch(
-            "main", repairAfter: 1, window: .zero, policy: .init(holdDeadline: .seconds(3600), repairsAutomatically: false))
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero, holdDeadline: .seconds(3600), repairsAutomatically: false))
         launch.addRepair("unwanted", impact: 1) { log.add("repair") }
         launch.addTask("task") { log.add("run") } onProtect: { log.add("protect") }
         try await launch.begin().get()
@@ -49,7 +48,7 @@ import TestSupport
 
     @Test func anAnnouncedEndIsThatOfOneRun() async throws {
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero))
         launch.addRepair("good", impact: 1) {}
         try await launch.begin().get()
         simulation.session.announceTermination()

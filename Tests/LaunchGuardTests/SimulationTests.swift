@@ -6,9 +6,9 @@ import TestSupport
 @Suite(.timeLimit(.minutes(10))) struct SimulationTests {
     /// A program's own function, as with a real session. It notes every call.
     private static func prepare(
-        _ session: Session, _ log: Log, policy: LaunchPolicy = LaunchPolicy(), mends: Bool = true
+        _ session: Session, _ log: Log, configuration: Launch.Configuration = Launch.Configuration(), mends: Bool = true
     ) -> Launch {
-        let launch = session.makeLaunch("main", reportAfter: 1, repairAfter: 2, window: .zero, policy: policy)
+        let launch = session.launch("main", configuration.with(reportAfter: 1, repairAfter: 2, window: .zero))
         launch.onReport { count, _ in log.add("report \(count)") }
         launch.onGiveUp { log.add("give up") }
         launch.addRepair("mend", impact: 10, attempts: 1) {
@@ -79,7 +79,7 @@ import TestSupport
     @Test func aSupervisedLaunchStaysHaltedUntilATry() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = Self.prepare(simulation.session, log, policy: .init(safeMode: .init(crashLimit: 1), isSupervised: true), mends: false)
+        let launch = Self.prepare(simulation.session, log, configuration: .init(safeMode: .init(crashLimit: 1), isSupervised: true), mends: false)
         for _ in 1...3 {
             try await launch.begin().get()
             simulation.end(.crash)
@@ -102,7 +102,7 @@ import TestSupport
     @Test func aThrottledRepairIsPassedOverUntilItsTimeHasPassed() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero))
         launch.addRepair("erase", impact: 10, attempts: 1, options: .destructive) { log.add("erase") }
         func crash() async throws {
             try await launch.begin().get()
@@ -135,7 +135,7 @@ import TestSupport
     @Test(arguments: Report.End.allCases)
     func everyEndButRunningCanBeSimulated(_ end: Report.End) async throws {
         let simulation = try Simulation()
-        let launch = Self.prepare(simulation.session, Log(), policy: .init(count: [.crash, .hang, .outOfMemory, .exit]))
+        let launch = Self.prepare(simulation.session, Log(), configuration: .init(count: [.crash, .hang, .outOfMemory, .exit]))
         try await launch.begin().get()
         #expect(simulation.end(end) == (end != .running))
         #expect(launch.streak == ([.crash, .hang, .oom, .exit].contains(end) ? 1 : 0))
@@ -145,7 +145,7 @@ import TestSupport
     @Test func anEndCancelsTheRepairThatRuns() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero))
         launch.addRepair("slow", impact: 1) {
             log.add("slow")
             do { try await stayUntilCancelled() } catch {
@@ -170,7 +170,7 @@ import TestSupport
     @Test func aTaskMayEndItsRun() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", window: .zero)
+        let launch = simulation.session.launch("main", .init(window: .zero))
         launch.addTask("crash") {
             log.add("crash \(launch.streak)")
             simulation.end(.crash)

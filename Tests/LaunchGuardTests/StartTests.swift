@@ -160,7 +160,7 @@ import TestSupport
             #expect(session.problem?.code == obstacle.code, "\(String(describing: session.problem))")
             #expect(session.problem?.message.isEmpty == false)
             #expect(session.runPath == nil)
-            let launch = session.makeLaunch("main")
+            let launch = session.launch("main")
             #expect(launch.problem?.code == .unprotected)
             launch.addRepair("never", impact: 1) { print("repaired") }
             launch.addTask("work") { print("worked") }
@@ -182,7 +182,7 @@ import TestSupport
             let session = try Child(directory).start()
             #expect(session.problem?.code == .damaged)
             #expect(session.protection == .full)
-            #expect(session.makeLaunch("main").problem == nil)
+            #expect(session.launch("main").problem == nil)
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
@@ -207,7 +207,7 @@ import TestSupport
             let session = try child.start()
             #expect(session.protection == .recordOnly)
             #expect(session.problem?.code == .secondary)
-            let launch = session.makeLaunch("main")
+            let launch = session.launch("main")
             #expect(launch.problem?.code == .secondary)
             launch.addTask("work") { child.note("second works") }
             try await launch.begin().get()

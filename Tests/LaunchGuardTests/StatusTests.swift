@@ -10,7 +10,7 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addRepair("mend", impact: 1) { #expect(launch.status == .repairing) }
             // Subscribed now, read at the end.
             var early = launch.statusUpdates.makeAsyncIterator()
@@ -30,7 +30,7 @@ import TestSupport
     @Test func aHealthyLaunchIsCheckedAndThenNormal() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main")
+            let launch = try Child(directory).start().launch("main")
             #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
         }
     }
@@ -38,7 +38,7 @@ import TestSupport
     @Test func aCancelledListenerGetsNoFurtherChange() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", window: .zero)
+        let launch = simulation.session.launch("main", .init(window: .zero))
         let listener = Task {
             for await status in launch.statusUpdates { log.add("\(status)") }
             log.add("ended")
@@ -54,7 +54,7 @@ import TestSupport
     @Test(arguments: [1, 2, 3])
     func aLateListenerBeginsWithTheStatusAtThatMoment(_ listeners: Int) async throws {
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: .init(hold: .custody, repairsAutomatically: false))
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero, hold: .custody, repairsAutomatically: false))
         launch.addRepair("mend", impact: 1) {}
         try await launch.begin().get()
         simulation.end(.crash)

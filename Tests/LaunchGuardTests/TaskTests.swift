@@ -10,7 +10,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             for number in 1...5 {
                 launch.addTask("task \(number)") {
                     child.note("\(number) begins")
@@ -29,7 +29,7 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addTask("work") { child.note("work") }
             launch.addRepair("mend", impact: 1) {
                 #expect(!launch.finish())
@@ -45,7 +45,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addTask("bad") { throw Failure(description: "no disk") }
             launch.addTask("good") { child.note("good") }
             try await launch.begin().get()
@@ -58,7 +58,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addTask("work") { child.note("first") }
             launch.addTask("work") { child.note("refused") }
             launch.addTask("more") { child.note("second") }
@@ -72,7 +72,7 @@ import TestSupport
     @Test func theKeyOfTheTaskThatCrashedIsInTheRunFile() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main")
+            let launch = try Child(directory).start().launch("main")
             launch.addTask("open window") {}
             launch.addTask("open database") { Child.fault() }
             try await launch.begin().get()
@@ -84,7 +84,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main")
+            let launch = try child.start().launch("main")
             launch.addTask("show window") { await MainActor.run { child.note("shown") } }
             try await launch.begin().get()
             child.note("begun")
@@ -102,7 +102,7 @@ import TestSupport
             let running = Log()
             try await withThrowingTaskGroup { group in
                 for number in 1...16 {
-                    let launch = session.makeLaunch("context \(number)")
+                    let launch = session.launch("context \(number)")
                     launch.addTask("work") {
                         running.add("work")
                         try await waitUntil("all tasks run") { running.all.count == 16 }

@@ -20,8 +20,8 @@ import Testing
     }
 
     @Test func optionsAreComparedByValue() {
-        #expect(LaunchPolicy() == LaunchPolicy() && LaunchPolicy() != LaunchPolicy(hold: .custody))
-        #expect(LaunchPolicy(safeMode: .init(retryRuns: 3)) != LaunchPolicy())
+        #expect(Launch.Configuration() == Launch.Configuration() && Launch.Configuration() != Launch.Configuration(hold: .custody))
+        #expect(Launch.Configuration(safeMode: .init(retryRuns: 3)) != Launch.Configuration())
         #expect(Set([Session.RecordOptions(), Session.RecordOptions(), .init(threadLimit: 1)]).count == 2)
         #expect(Session.HangThresholds(running: .seconds(3)) != Session.HangThresholds())
     }

@@ -37,7 +37,7 @@ CHECKS = {"lg_delivery_options": "Sources/LaunchGuard/Internals/DeliveryOptions.
 OTHER_CHECKS = "Sources/LaunchGuard/Internals/Options.swift"
 SWIFT = {
     "lg_options": ["Sources/LaunchGuard/Session+%s.swift" % name for name in ("Configuration", "RecordOptions", "HangThresholds")],
-    "lg_launch_options": ["Sources/LaunchGuard/%s.swift" % name for name in ("LaunchPolicy", "LaunchPolicy+Parts", "Session")],
+    "lg_launch_options": ["Sources/LaunchGuard/%s.swift" % name for name in ("Launch+Configuration", "Launch+Configuration+Parts")],
     "lg_repair": ["Sources/LaunchGuard/Launch+Callbacks.swift"],
     "lg_delivery_options": ["Sources/LaunchGuard/Delivery+Configuration.swift"],
     "lg_guard_options": ["Sources/LaunchGuardGuards/Guards+Configuration.swift"],

@@ -141,7 +141,7 @@ extension KeptFile {
     }
 }
 
-extension LaunchPolicy.Hold {
+extension Launch.Configuration.Hold {
     fileprivate var core: lg_hold {
         switch self {
         case .block: LG_HOLD_BLOCK

@@ -31,10 +31,10 @@ final class LaunchHooks: Sendable {
 
     let statuses = StatusBroadcast()
     let session: CoreSession
-    let cancellation: LaunchPolicy.Cancellation
+    let cancellation: Launch.Configuration.Cancellation
     private let state = Mutex(State())
 
-    init(session: CoreSession, cancellation: LaunchPolicy.Cancellation) {
+    init(session: CoreSession, cancellation: Launch.Configuration.Cancellation) {
         self.session = session
         self.cancellation = cancellation
     }

@@ -58,12 +58,12 @@ struct LaunchOptions {
     let count: UInt32
     let steadyAfter: Int64
     let heartbeat: UInt32
-    let hold: LaunchPolicy.Hold
+    let hold: Launch.Configuration.Hold
     let holdDeadline: UInt32
     let repairsAutomatically: Bool
     let leavesOutSuspects: Bool
     let repairGrace: UInt32
-    let overrun: LaunchPolicy.Overrun.Course
+    let overrun: Launch.Configuration.Overrun.Course
     let safeRetryRuns: UInt32
     let safeCrashLimit: UInt32
     let deescalateRuns: UInt32
@@ -73,40 +73,41 @@ struct LaunchOptions {
     let killSwitch: String?
     let modules: [String]
 
-    init(
-        name: String, reportAfter: Int, repairAfter: Int, unknownAfter: Launch.UnknownThreshold, window: Duration, finish: Launch.Finish,
-        reportWait: Duration, policy: LaunchPolicy
-    ) throws(LaunchGuardError) {
+    init(name: String, _ configuration: Launch.Configuration) throws(LaunchGuardError) {
         self.name = try text(name, "name")
-        self.reportAfter = try number(reportAfter, "reportAfter", in: 1...(.max))
-        self.repairAfter = try number(repairAfter, "repairAfter", in: 1...(.max))
-        self.unknownAfter =
-            switch unknownAfter {
+        reportAfter = try number(configuration.reportAfter, "reportAfter", in: 1...(.max))
+        repairAfter = try number(configuration.repairAfter, "repairAfter", in: 1...(.max))
+        unknownAfter =
+            switch configuration.unknownAfter {
             case .twiceRepairAfter: .max  // LG_UNKNOWN_AFTER_DEFAULT
             case .never: 0
             case .after(let count): try number(count, "unknownAfter", in: 1...(.max - 1))
             }
-        self.window = try number(window.milliseconds, "window in ms", in: 0...(.aDay))
-        self.finish = finish
-        self.reportWait = try number(reportWait.milliseconds, "reportWait in ms", in: 0...5000)
-        count = policy.count.rawValue
-        steadyAfter = if let time = policy.steadyAfter { try number(time.milliseconds, "steadyAfter in ms", in: 1...(.longestGap)) } else { 0 }
-        heartbeat = if let heartbeat = policy.heartbeat { try number(heartbeat.milliseconds, "heartbeat in ms", in: 1...(.aDay)) } else { 0 }
-        hold = policy.hold
-        holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", in: 1...(.aDay))
-        repairsAutomatically = policy.repairsAutomatically
-        leavesOutSuspects = policy.leavesOutSuspects
-        repairGrace = try number(policy.overrun.grace.milliseconds, "overrun.grace in ms", in: 0...(.aDay))
-        overrun = policy.overrun.course
-        safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", in: 1...8)
-        safeCrashLimit = if let limit = policy.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", in: 1...(.max)) } else { 0 }
-        deescalateRuns = if let runs = policy.deescalation.runs { try number(runs, "deescalation.runs", in: 1...(.max)) } else { 0 }
+        window = try number(configuration.window.milliseconds, "window in ms", in: 0...(.aDay))
+        finish = configuration.finish
+        reportWait = try number(configuration.reportWait.milliseconds, "reportWait in ms", in: 0...5000)
+        count = configuration.count.rawValue
+        steadyAfter = if let time = configuration.steadyAfter { try number(time.milliseconds, "steadyAfter in ms", in: 1...(.longestGap)) } else { 0 }
+        heartbeat = if let heartbeat = configuration.heartbeat { try number(heartbeat.milliseconds, "heartbeat in ms", in: 1...(.aDay)) } else { 0 }
+        hold = configuration.hold
+        holdDeadline = try number(configuration.holdDeadline.milliseconds, "holdDeadline in ms", in: 1...(.aDay))
+        repairsAutomatically = configuration.repairsAutomatically
+        leavesOutSuspects = configuration.leavesOutSuspects
+        repairGrace = try number(configuration.overrun.grace.milliseconds, "overrun.grace in ms", in: 0...(.aDay))
+        overrun = configuration.overrun.course
+        safeRetryRuns = try number(configuration.safeMode.retryRuns, "safeMode.retryRuns", in: 1...8)
+        safeCrashLimit = if let limit = configuration.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", in: 1...(.max)) } else { 0 }
+        deescalateRuns = if let runs = configuration.deescalation.runs { try number(runs, "deescalation.runs", in: 1...(.max)) } else { 0 }
         deescalateTime =
-            if let time = policy.deescalation.time { try number(time.milliseconds, "deescalation.time in ms", in: 1...(.longestGap)) } else { 0 }
-        isSupervised = policy.isSupervised
-        isShadow = policy.isShadow
-        killSwitch = if let name = policy.killSwitch { try text(name, "killSwitch") } else { nil }
-        modules = policy.modules
+            if let time = configuration.deescalation.time {
+                try number(time.milliseconds, "deescalation.time in ms", in: 1...(.longestGap))
+            } else {
+                0
+            }
+        isSupervised = configuration.isSupervised
+        isShadow = configuration.isShadow
+        killSwitch = if let name = configuration.killSwitch { try text(name, "killSwitch") } else { nil }
+        modules = configuration.modules
         for module in modules where module.isEmpty || module.utf8.contains(0) {
             throw LaunchGuardError(.option, "the name of a module is empty or contains a NUL")
         }

@@ -8,7 +8,7 @@ let session = try Session.start(configuration)
 print(session.protection, session.problem!.code, session.problem!.message)
 print(session.runPath ?? "no run")
 
-let launch = session.makeLaunch("main", repairAfter: 1)
+let launch = session.launch("main", .init(repairAfter: 1))
 print(launch.problem!.code)
 launch.onReport { _, _ in fatalError() }
 launch.addRepair("repair", impact: 0) { fatalError() }
@@ -29,7 +29,7 @@ launch.addTask("late", options: .late) { print("late") }
 while launch.state(ofTask: "late") != .done { await Task.yield() }
 for key in ["first", "fails", "left out"] { print(launch.state(ofTask: key)!) }
 
-let essential = session.makeLaunch("essential")
+let essential = session.launch("essential")
 essential.addTask("fails", options: .essential) { throw CancellationError() }
 essential.addTask("later") { fatalError() }
 print(await essential.begin().problem!.code, essential.state(ofTask: "later")!)

@@ -38,7 +38,7 @@ struct Child: Sendable {
 
     /// A launch whose task crashes.
     func crash(in context: String = "main") async throws {
-        let launch = try start().makeLaunch(context, reportAfter: 2)
+        let launch = try start().launch(context, .init(reportAfter: 2))
         launch.addTask("crash") { Self.fault() }
         try await launch.begin().get()
         note("survived")

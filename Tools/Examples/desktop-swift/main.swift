@@ -8,7 +8,7 @@ configuration.hangThresholds.running = .seconds(3)
 let session = try Session.start(configuration)
 let window = Window()
 
-let launch = session.makeLaunch("main", policy: .init(hold: .custody, repairsAutomatically: false))
+let launch = session.launch("main", .init(hold: .custody, repairsAutomatically: false))
 launch.addRepair("rebuild the index", impact: 30) { @MainActor in
     window.show("rebuilding the index")
     try FileManager.default.removeItem(atPath: "index.damaged")

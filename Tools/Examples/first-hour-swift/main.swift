@@ -18,7 +18,7 @@ let session = try Session.start(appID: "org.example.hour", version: "1.0")
 // A full disk, for example. The program runs all the same.
 if let problem = session.problem { print(problem) }
 
-let launch = session.makeLaunch("main")
+let launch = session.launch("main")
 launch.onReport { count, reports in
     print("launch crashes in a row: \(count)")
     for report in reports { print("run \(report.ordinal): \(report.end)") }

@@ -8,7 +8,7 @@ actor Documents {
 let documents = Documents()
 // From here on a crash leaves a record.
 let session = try Session.start(appID: "org.example.minimal", version: "1.0")
-let launch = session.makeLaunch("main")
+let launch = session.launch("main")
 // After two launch crashes in a row.
 launch.addRepair("clear cache", impact: 10) { try await documents.clearCache() }
 // Never left out, but held while a repair runs.

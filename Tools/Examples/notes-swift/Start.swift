@@ -8,7 +8,7 @@ func start(_ paths: Paths, keepLogging: Bool) async throws {
     if let problem = session.problem { printError("notes: \(problem)") }
     deliverReports(session)
 
-    let launch = session.makeLaunch("main", reportAfter: 2, repairAfter: 2)
+    let launch = session.launch("main", .init(reportAfter: 2, repairAfter: 2))
     launch.onReport { count, reports in
         print("report: streak \(count)")
         for report in reports { print("  run \(report.ordinal): \(report.end) \(report.path)") }

@@ -25,7 +25,7 @@ struct Main {
         let logger = Logger(label: "echo")
 
         // The launch is finished when the server listens, and not before.
-        let launch = session.makeLaunch("main", window: .zero, finish: .mark)
+        let launch = session.launch("main", .init(window: .zero, finish: .mark))
         launch.onReport { count, reports in
             logger.error("launches crashed", metadata: ["count": "\(count)", "last": "\(reports.last?.path ?? "unknown")"])
         }

@@ -12,7 +12,7 @@ let session = try Session.start(appID: "org.example.indexer", version: "1.0", st
 let index = Index(folder: CommandLine.arguments[2])
 
 // Cancelling the caller of begin() reaches the task and the repair that run.
-let launch = session.makeLaunch("index", window: .zero, finish: .mark, policy: LaunchPolicy(cancellation: .forwarded))
+let launch = session.launch("index", .init(window: .zero, finish: .mark, cancellation: .forwarded))
 launch.addRepair("count again", impact: 10, timeout: .seconds(2), attempts: 1) { try await index.rebuild() }
 launch.addRepair("start with nothing", impact: 80) { try await index.clear() }
 launch.addTask("read index", options: .essential) { try await index.load() }

@@ -16,7 +16,7 @@ actor Player {
 
     /// On the real session, and on the simulated one of the tests.
     nonisolated func prepareLaunch(on session: Session) -> Launch {
-        let launch = session.makeLaunch("main", window: .zero, finish: .mark, policy: LaunchPolicy(hold: .custody))
+        let launch = session.launch("main", .init(window: .zero, finish: .mark, hold: .custody))
         launch.onReport { @MainActor [window] count, _ in window.say("crashed \(count) times") }
         // Loses the order of the songs: only if the user agrees.
         launch.addRepair("reset library", impact: 60, options: [.destructive, .consent]) { [library] in try await library.reset() }

@@ -71,7 +71,7 @@ enum App {
     struct Failure: Error {}
 
     static func serve(_ session: Session, _ how: String) async throws {
-        let launch = session.makeLaunch("main", window: .zero, finish: .mark)
+        let launch = session.launch("main", .init(window: .zero, finish: .mark))
         if let problem = await launch.begin().problem { throw problem }
         var logger = Logger(label: "group", factory: { _ in SwiftLogNoOpLogHandler() })
         logger.logLevel = .critical

@@ -83,7 +83,7 @@ struct Restarter {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    private static let steady = Double(LaunchPolicy().steadyAfter?.components.seconds ?? 0)
+    private static let steady = Double(Launch.Configuration().steadyAfter?.components.seconds ?? 0)
 
     /// Whether the launch machine had a ledger in a run.
     private static func isCounted(_ path: String) -> Bool {

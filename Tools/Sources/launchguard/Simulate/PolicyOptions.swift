@@ -89,11 +89,11 @@ struct PolicyOptions: ParsableArguments {
 
     /// The launch with its repairs and tasks, whose closures are those of the stage.
     func prepare(_ simulation: Simulation, _ stage: SimulationStage) throws -> Launch {
-        let launch = simulation.session.makeLaunch(
-            context, reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownThreshold, window: .zero, finish: .mark,
-            reportWait: .seconds(5),
-            policy: LaunchPolicy(
-                repairsAutomatically: !byHand, leavesOutSuspects: !repairsFirst,
+        let launch = simulation.session.launch(
+            context,
+            .init(
+                reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownThreshold, window: .zero, finish: .mark,
+                reportWait: .seconds(5), repairsAutomatically: !byHand, leavesOutSuspects: !repairsFirst,
                 safeMode: .init(retryRuns: safeRetryRuns, crashLimit: safeCrashLimit == 0 ? nil : safeCrashLimit),
                 deescalation: .init(runs: deescalateRuns == 0 ? nil : deescalateRuns), isSupervised: supervised, isShadow: shadow))
         launch.onStatus { stage.statusChanged($0) }

@@ -232,7 +232,7 @@ final class Simulator {
         nextDecision = .byRule
         stage.beginRun(stop: stop, decision: decision)
         hasConsented = false
-        holdLeft = LaunchPolicy().holdDeadline
+        holdLeft = Launch.Configuration().holdDeadline
         begun = Task { [launch, stage] in stage.goOn(.init(await launch.begin())) }
         try await settle()
     }

@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// Options that a launch rarely needs.
-@Suite struct PolicyTests {
+@Suite struct ConfigurationTests {
     @Test(arguments: ["1", "yes", "0", ""])
     func theKillSwitchMakesALaunchUnprotected(_ value: String) async throws {
         let scene = try Scene()
@@ -13,7 +13,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { [value = value as String, directory = scene.directory as String] in
             unsafe setenv("TESTS_UNPROTECTED", value, 1)
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main", policy: .init(killSwitch: "TESTS_UNPROTECTED"))
+            let launch = try child.start().launch("main", .init(killSwitch: "TESTS_UNPROTECTED"))
             launch.addRepair("mend", impact: 1) { child.note("mend") }
             launch.addTask("work") { child.note("work") }
             try await launch.begin().get()
@@ -30,7 +30,7 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().makeLaunch("main", policy: .init(isShadow: true))
+            let launch = try child.start().launch("main", .init(isShadow: true))
             launch.addRepair("mend", impact: 1) { child.note("mend") }
             launch.addTask("work") { child.note("work") }
             try await launch.begin().get()
@@ -43,7 +43,7 @@ import TestSupport
         let scene = try Scene()
         for expected in 0...1 {
             await #expect(processExitsWith: .exitCode(3)) { [expected = expected as Int, directory = scene.directory as String] in
-                let launch = try Child(directory).start().makeLaunch("main", window: .zero, policy: .init(count: [.crash, .exit]))
+                let launch = try Child(directory).start().launch("main", .init(window: .zero, count: [.crash, .exit]))
                 #expect(launch.streak == expected)
                 try await launch.begin().get()
                 exit(3)
@@ -51,14 +51,14 @@ import TestSupport
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.makeLaunch("main").streak == 2)
+            #expect(session.launch("main").streak == 2)
         }
     }
 
     @Test func aLaunchWithoutAHeartbeatHangs() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().makeLaunch("main", window: .zero, policy: .init(heartbeat: .milliseconds(40)))
+            let launch = try Child(directory).start().launch("main", .init(window: .zero, heartbeat: .milliseconds(40)))
             try await launch.begin().get()
             passTime(.milliseconds(400), why: "the process lives ten times as long as its heartbeat may be late")
             kill(getpid(), SIGKILL)
@@ -66,7 +66,7 @@ import TestSupport
         #expect(try scene.runs().last?.verdict?.end == .hang)
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.makeLaunch("main").streak == 1)
+            #expect(session.launch("main").streak == 1)
         }
     }
 
@@ -75,16 +75,16 @@ import TestSupport
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
             let program = try #require(CommandLine.arguments.first?.split(separator: "/").last.map(String.init))
-            let owner = session.makeLaunch("owner", window: .zero, policy: .init(modules: ["libnothing.so", program]))
+            let owner = session.launch("owner", .init(window: .zero, modules: ["libnothing.so", program]))
             #expect(owner.problem == nil)
             try await owner.begin().get()
-            try await session.makeLaunch("other", window: .zero).begin().get()
+            try await session.launch("other", .init(window: .zero)).begin().get()
             Child.fault()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.makeLaunch("owner").streak == 1)
-            #expect(session.makeLaunch("other").streak == 0)
+            #expect(session.launch("owner").streak == 1)
+            #expect(session.launch("other").streak == 0)
         }
     }
 
@@ -93,7 +93,7 @@ import TestSupport
         case noSteadyTime, noHeartbeat, longHeartbeat, noDeadline, longDeadline, noRetry, manyRetries, noLimit, noRuns, noTime, emptySwitch
         case switchWithNUL, emptyModule, moduleWithNUL, longModules, unknownCount
 
-        var policy: LaunchPolicy {
+        var configuration: Launch.Configuration {
             switch self {
             case .noSteadyTime: .init(steadyAfter: .zero)
             case .noHeartbeat: .init(heartbeat: .zero)
@@ -119,7 +119,7 @@ import TestSupport
     func nonsenseMakesAnUnprotectedLaunchThatRunsItsTasks(_ nonsense: Nonsense) async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", policy: nonsense.policy)
+        let launch = simulation.session.launch("main", nonsense.configuration)
         #expect(launch.problem?.code == .option, "\(String(describing: launch.problem))")
         #expect(launch.problem?.message.isEmpty == false)
         launch.addTask("work") { log.add("work") }
@@ -130,12 +130,12 @@ import TestSupport
 
     @Test func theDefaultsAndTheLongestAreTaken() throws {
         let simulation = try Simulation()
-        let never = LaunchPolicy(
+        let never = Launch.Configuration(
             steadyAfter: nil, safeMode: .init(retryRuns: 8, crashLimit: nil), deescalation: .init(runs: nil, time: nil), modules: ["liba.so", "libb.so"])
-        #expect(simulation.session.makeLaunch("never", policy: never).problem == nil)
-        let longest = LaunchPolicy(
+        #expect(simulation.session.launch("never", never).problem == nil)
+        let longest = Launch.Configuration(
             count: [.crash, .hang, .outOfMemory, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .never, holdDeadline: .seconds(86_400))
-        #expect(simulation.session.makeLaunch("longest", policy: longest).problem == nil)
-        #expect(simulation.session.makeLaunch("default").problem == nil)
+        #expect(simulation.session.launch("longest", longest).problem == nil)
+        #expect(simulation.session.launch("default").problem == nil)
     }
 }

@@ -1,4 +1,4 @@
-extension LaunchPolicy {
+extension Launch.Configuration {
     /// The behaviour of ``Launch/begin()`` while the launch is held. C: `lg_hold`.
     public enum Hold: Sendable, CaseIterable {
         /// The call returns when the tasks have run.

@@ -1,4 +1,4 @@
-extension LaunchPolicy {
+extension Launch.Configuration {
     /// The conditions under which a launch goes on although a repair that has timed out has not
     /// ended. Its task was cancelled by then.
     public struct Overrun: Hashable, Sendable {

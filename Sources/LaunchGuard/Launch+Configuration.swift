@@ -1,0 +1,120 @@
+extension Launch {
+    /// What a launch does, and when. C: the fields of `lg_launch_options` named below.
+    ///
+    /// ```swift
+    /// session.launch(
+    ///     "main",
+    ///     .init(hold: .custody, repairsAutomatically: false, killSwitch: "PLAYER_UNPROTECTED"))
+    /// ```
+    public struct Configuration: Hashable, Sendable {
+        /// Launch crashes in a row from which ``Launch/onReport(_:)`` is called; at least 1. C:
+        /// `report_after`.
+        public var reportAfter: Int
+        /// Launch crashes in a row from which repairs are tried; at least 1. C: `repair_after`.
+        public var repairAfter: Int
+        /// Unexplained early deaths from which they are reported and repairs are tried. C:
+        /// `unknown_after`.
+        public var unknownAfter: UnknownThreshold
+        /// Time after which the launch is finished, at most a day; zero for only by mark. C:
+        /// `window_ms`.
+        public var window: Duration
+        /// The condition that finishes the launch. C: `finish`.
+        public var finish: Finish
+        /// Longest wait for the answer of ``Launch/onReport(_:)`` and ``Launch/onGiveUp(_:)``; at
+        /// most 5 s. C: `report_wait_ms`.
+        public var reportWait: Duration
+        /// The ends that count as a launch crash. Unexplained early deaths have a counter of their
+        /// own. C: `count`.
+        public var count: Count
+        /// A counted end within this time after the launch was finished is one of a loop:
+        /// `repairAfter` of them in a row need a repair, as launch crashes do; `nil` for never. C:
+        /// `steady_ms`.
+        public var steadyAfter: Duration?
+        /// Longest time between two calls of ``Session/sendHeartbeat()``; `nil`: off. With a value,
+        /// time finishes the launch only while ``Session/sendHeartbeat()`` is called at least this
+        /// often. A launch without a heartbeat for this long is marked as hanging until the next
+        /// heartbeat. At most a day. C: `heartbeat_ms`.
+        public var heartbeat: Duration?
+        /// The behaviour of ``Launch/begin()`` while the launch is held. C: `hold`.
+        public var hold: Hold
+        /// Longest wait for consent or ``Launch/trySafeMode()``; a held launch then goes on in safe
+        /// mode. At most a day. Protect actions use up the same time. Repairs have timeouts of
+        /// their own, and their time does not count. C: `hold_ms`.
+        public var holdDeadline: Duration
+        /// Whether repairs start by themselves; otherwise they wait for ``Launch/repair()``. C:
+        /// `auto_repair`.
+        public var repairsAutomatically: Bool
+        /// Whether the launch is first tried without a suspect task, before any repair; otherwise
+        /// the first repair takes the first turn. Safe mode leaves the task out all the same. C:
+        /// `leave_out_suspects`.
+        public var leavesOutSuspects: Bool
+        /// The wait for a repair that has timed out, and the course after it.
+        public var overrun: Overrun
+        /// The conditions under which safe mode is left and given up.
+        public var safeMode: SafeMode
+        /// The conditions under which the ladder starts at its lowest rung again after a repair.
+        public var deescalation: Deescalation
+        /// Whether a supervisor and not a person made this start. A halted launch then stays halted
+        /// until ``Launch/trySafeMode()`` or the deadline of the hold. C: `supervised`.
+        public var isSupervised: Bool
+        /// Whether the launch only decides, counts and reports, and holds and repairs nothing; the
+        /// log says what LaunchGuard would have done. C: `shadow`.
+        public var isShadow: Bool
+        /// The effect of a cancelled caller of ``Launch/begin()``.
+        public var cancellation: Cancellation
+        /// Name of an environment variable. The launch is unprotected when the variable is set and
+        /// neither empty nor "0". A setuid program ignores the variable. C: `kill_switch`.
+        public var killSwitch: String?
+        /// File names of modules that belong to this context alone, for example "libplayer.so". A
+        /// crash in one of them counts only for the contexts that own the module. The names have
+        /// room for 239 bytes together. C: `modules`.
+        public var modules: [String]
+
+        /// Every option has the default of the C interface.
+        public init(
+            reportAfter: Int = 1,
+            repairAfter: Int = 2,
+            unknownAfter: UnknownThreshold = .twiceRepairAfter,
+            window: Duration = .seconds(5),
+            finish: Finish = .either,
+            reportWait: Duration = .seconds(2),
+            count: Count = .default,
+            steadyAfter: Duration? = .seconds(60),
+            heartbeat: Duration? = nil,
+            hold: Hold = .block,
+            holdDeadline: Duration = .seconds(120),
+            repairsAutomatically: Bool = true,
+            leavesOutSuspects: Bool = true,
+            overrun: Overrun = Overrun(),
+            safeMode: SafeMode = SafeMode(),
+            deescalation: Deescalation = Deescalation(),
+            isSupervised: Bool = false,
+            isShadow: Bool = false,
+            cancellation: Cancellation = .ignored,
+            killSwitch: String? = nil,
+            modules: [String] = []
+        ) {
+            self.reportAfter = reportAfter
+            self.repairAfter = repairAfter
+            self.unknownAfter = unknownAfter
+            self.window = window
+            self.finish = finish
+            self.reportWait = reportWait
+            self.count = count
+            self.steadyAfter = steadyAfter
+            self.heartbeat = heartbeat
+            self.hold = hold
+            self.holdDeadline = holdDeadline
+            self.repairsAutomatically = repairsAutomatically
+            self.leavesOutSuspects = leavesOutSuspects
+            self.overrun = overrun
+            self.safeMode = safeMode
+            self.deescalation = deescalation
+            self.isSupervised = isSupervised
+            self.isShadow = isShadow
+            self.cancellation = cancellation
+            self.killSwitch = killSwitch
+            self.modules = modules
+        }
+    }
+}
