@@ -12,11 +12,12 @@
 #define RIGHT_NS (UINT64_C(20000) * DAY_NS) /* the true time at the begin */
 #define KILLS_UNTIL_NS (20 * DAY_NS)
 #define ONLINE_DAYS_MOST 7
-/* A day has so many requests at the most, of which so many reach a server. */
 #define BRIEF_BYTES 4096u
 #define SECOND_BYTES SLICE_BYTES /* the most */
-#define REQUESTS_MOST 700
-#define LEFT_MOST 600
+/* A day has so many requests at the most for each part or slice of a report, of which so many
+ * reach a server. */
+#define REQUESTS_MOST 350
+#define LEFT_MOST 300
 
 const char *const post_broken_names[POST_BROKEN] = {
     "whole", "a bug is unknown at the server after seven online days", "a report is given up that could still go",
@@ -404,7 +405,8 @@ static void end_of_day(struct device *d)
         if (days > d->figures->most_days)
             d->figures->most_days = days;
     }
-    if (d->requests > REQUESTS_MOST || d->left > LEFT_MOST)
+    const unsigned pieces = d->world->full_bytes > SLICE_BYTES ? 1 + (d->world->full_bytes + SLICE_BYTES - 1) / SLICE_BYTES : 2;
+    if (d->requests > REQUESTS_MOST * pieces || d->left > LEFT_MOST * pieces)
         breaks(d, TOO_MANY_REQUESTS);
     if (d->requests > d->figures->most_requests_a_day)
         d->figures->most_requests_a_day = d->requests;
