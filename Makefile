@@ -28,6 +28,7 @@ FILTER ?=
 # Each run draws and orders the same; `make long` draws anew (Tests/README.md).
 export PYTHONHASHSEED := 0
 export SWIFT_DETERMINISTIC_HASHING := 1
+export LAUNCHGUARD_STRICT := 1
 long: export LAUNCHGUARD_SEED := $(or $(LAUNCHGUARD_SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 
 CMAKE_BUILD = cmake --preset $(1) $(3) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
