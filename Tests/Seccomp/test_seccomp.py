@@ -89,7 +89,7 @@ def observed(state, way):
     names = {number: name for name, number in numbers().items()}
     found = {phase: set() for phase in PHASES.values()}
     *lines, last = done.stdout.splitlines()
-    for phase, number in (map(int, line.split()) for line in lines):
+    for phase, number, _ in (map(int, line.split()) for line in lines):
         found[PHASES[phase]].add(names[number])
     return {phase: calls - OF_PROGRAM for phase, calls in found.items()}, os.waitstatus_to_exitcode(int(last.split()[1]))
 
