@@ -96,11 +96,10 @@ void lg__files_forget(void);
 /* After the record: take a reserve again, in case the process lives on. */
 void lg__files_restore(void);
 
-/* ---- messages.c, exception.c, symtab.c: at start ---- */
+/* ---- messages.c, exception.c: at start ---- */
 
 void lg__messages_prepare(void);
 void lg__exception_prepare(void);
-void lg__symtab_prepare(void);
 
 /* ---- symtab.c: handler ---- */
 

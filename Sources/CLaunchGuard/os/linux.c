@@ -515,6 +515,13 @@ static bool is_started_by_loader(void)
     return false;
 }
 
+void lg__os_path_end(char *to, size_t size, const char *path)
+{
+    const size_t whole = strlen(path), mark = whole < size ? 0 : strlen(LG__CUT), end = mark ? size - 1 - mark : whole;
+    memcpy(to, LG__CUT, mark);
+    memcpy(to + mark, path + whole - end, end + 1);
+}
+
 void lg__os_executable(char *path, size_t size)
 {
     struct lg__os_mapping mapping;
@@ -522,9 +529,7 @@ void lg__os_executable(char *path, size_t size)
         const ssize_t count = readlink("/proc/self/exe", mapping.name, sizeof mapping.name - 1);
         mapping.name[count < 0 ? 0 : count] = 0;
     }
-    const size_t whole = strlen(mapping.name), mark = whole < size ? 0 : strlen(LG__CUT), end = mark ? size - 1 - mark : whole;
-    memcpy(path, LG__CUT, mark);
-    memcpy(path + mark, mapping.name + whole - end, end + 1);
+    lg__os_path_end(path, size, mapping.name);
 }
 
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)

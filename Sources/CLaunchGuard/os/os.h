@@ -328,6 +328,8 @@ uint64_t lg__os_function_bytes(const void *function);
 /* Path of the program's file, "" if unknown; also where the loader was called with the program as
  * an argument. Of one that does not fit, LG__CUT and its end. */
 void lg__os_executable(char *path, size_t size);
+/* The path, or what fits of it: LG__CUT and its end. */
+void lg__os_path_end(char *to, size_t size, const char *path);
 /* In place of the begin of a path. The name of a file is at the end. */
 #define LG__CUT "…"
 /* Program headers of the executable and its load bias; NULL if unknown. */

@@ -83,9 +83,8 @@ static bool heal_page(int signal, siginfo_t *info, void *ucontext)
 
 static void identify(struct lg_session *session, struct lg__identity *identity)
 {
-    size_t count = 0;
-    uint64_t bias = 0;
-    const void *headers = lg__os_program_headers(&count, &bias);
+    const struct lg__executable *executable = &lg__modules_executable;
+    lg__modules_find_executable();
     memset(identity, 0, sizeof *identity);
     lg__os_random(identity->uuid, sizeof identity->uuid);
     identity->uuid[6] = (uint8_t)((identity->uuid[6] & 0x0f) | 0x40); /* version 4, RFC 9562 */
@@ -100,11 +99,11 @@ static void identify(struct lg_session *session, struct lg__identity *identity)
         identity->proc_pid = proc_pid;
     identity->uid = geteuid();
     identity->arch = lg__arch;
-    if (headers)
-        identity->build_id_size = lg__image_build_id(headers, count, bias, identity->build_id);
+    if (executable->headers)
+        identity->build_id_size = lg__image_build_id(executable->headers, executable->count, executable->bias, identity->build_id);
     memcpy(identity->app_id, session->app_id, sizeof identity->app_id);
     memcpy(identity->app_version, session->app_version, sizeof identity->app_version);
-    lg__os_executable(identity->executable, sizeof identity->executable);
+    lg__os_path_end(identity->executable, sizeof identity->executable, executable->path);
 }
 
 /* The number of this run: unique and growing also when the hot page was damaged. */

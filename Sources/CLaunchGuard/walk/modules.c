@@ -272,8 +272,13 @@ void lg__modules_prepare(struct lg__module_table *of_run)
 {
     files = of_run;
     atomic_store(&are_omitted, false);
+}
+
+void lg__modules_find_executable(void)
+{
     lg__os_executable(executable.text, sizeof executable.text);
     executable.size = (uint32_t)strlen(executable.text);
+    lg__modules_executable.path = executable.text;
     lg__modules_executable.headers = (uint64_t)(uintptr_t)lg__os_program_headers(&lg__modules_executable.count, &lg__modules_executable.bias);
 }
 
