@@ -336,34 +336,45 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
     return true;
 }
 
-static bool read_stat(const char *path, pid_t *ret_pid, uint64_t *ret_ticks)
+/* Fields of proc(5), by their numbers there. */
+enum { STAT_STATE = 3, STAT_PARENT, STAT_THREADS = 20, STAT_START = 22, STAT_IGNORED = 33, STAT_CAUGHT, STAT_FIELDS };
+
+static bool read_stat(const char *path, struct lg__os_process *ret_process)
 {
     char text[1024];
+    uint64_t fields[STAT_FIELDS] = { 0 };
     if (read_text_file(path, text, sizeof text) <= 0)
         return false;
     /* The first field is the number. The second is the name in parentheses and may hold anything;
-     * the fields after the last ')' are numbers. The third is the state, the 22nd the start time
-     * (proc(5)). */
+     * the fields after the last ')' are the state and numbers. */
     const char *field = strrchr(text, ')');
     if (!field || field[1] != ' ' || field[2] == 'X')
         return false;
-    bool first_ended = *++field && field[1] == 'Z';
-    for (int number = 3; number < 22; number++) {
-        field = strchr(field + 1, ' ');
-        /* The first thread may end before others do: the 20th field is their number with it. */
-        if (!field || (number == 19 && first_ended && strtol(field + 1, NULL, 10) < 2))
+    const bool first_ended = *++field && field[1] == 'Z';
+    for (int number = STAT_STATE; number < STAT_FIELDS; number++) {
+        lg__os_number(field + 1 + (field[1] == '-'), 10, &fields[number]);
+        if (!(field = strchr(field + 1, ' ')) && number < STAT_START)
             return false;
+        if (!field)
+            break;
     }
-    *ret_pid = (pid_t)strtol(text, NULL, 10);
-    *ret_ticks = strtoull(field + 1, NULL, 10);
+    /* The first thread may end before others do. */
+    if (first_ended && fields[STAT_THREADS] < 2)
+        return false;
+    *ret_process = (struct lg__os_process){ (pid_t)strtol(text, NULL, 10), (pid_t)fields[STAT_PARENT], fields[STAT_START],
+                                            fields[STAT_IGNORED] | fields[STAT_CAUGHT] };
     return true;
 }
 
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
 {
     char path[40];
+    struct lg__os_process process;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    return read_stat(path, &pid, ret_ticks);
+    if (!read_stat(path, &process))
+        return false;
+    *ret_ticks = process.start_ticks;
+    return true;
 }
 
 /* PF_EXITING, PF_DUMPCORE and PF_SIGNALED of the kernel's sched.h. The ninth field of proc(5). */
@@ -379,9 +390,9 @@ bool lg__os_is_ending(pid_t pid)
     return field && strtoul(field + 1, NULL, 10) & ENDING;
 }
 
-bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks)
+bool lg__os_self(struct lg__os_process *ret_self)
 {
-    return read_stat("/proc/self/stat", ret_pid, ret_ticks);
+    return read_stat("/proc/self/stat", ret_self);
 }
 
 /* openat2(2), with a flag of linux/openat2.h: older headers lack both. */

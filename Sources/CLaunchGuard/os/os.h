@@ -253,9 +253,14 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 /* Whether that process is being ended: by exit(), or by a signal, whose core dump may take long. */
 bool lg__os_is_ending(pid_t pid);
-/* Start time of this process, with its number in /proc, which is not its pid where /proc is of
- * another pid namespace. */
-bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
+/* This process as /proc has it. Its number is not its pid where /proc is of another pid
+ * namespace. */
+struct lg__os_process {
+    pid_t pid, parent;
+    uint64_t start_ticks;
+    uint64_t touched; /* signals without their default action, of 1 to 31: bit n − 1 for signal n */
+};
+bool lg__os_self(struct lg__os_process *ret_self);
 /* The control groups of this process, as the kernel writes them: the text of /proc/self/cgroup with
  * a NUL. `root` goes before the path: "" but in tests. false: unknown. */
 #define LG__CGROUPS_BYTES 8192u

@@ -37,6 +37,8 @@ struct lg_session {
     struct lg__host host;
     const struct lg__preloaded *preloaded; /* NULL: the program knows of its session */
     bool forked; /* a preloaded one in a forked child */
+    pid_t parent;
+    uint64_t touched_signals; /* as in struct lg__os_process, early in the start */
     struct lg__cpu_look cpu; /* of the watch thread */
     _Atomic lg_protection protection;
     uint32_t deadline_ms, handler_ms, keep_repeats, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture,

@@ -94,9 +94,13 @@ static void identify(struct lg_session *session, struct lg__identity *identity)
     identity->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
     identity->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
     identity->pid = lg__os_pid();
-    pid_t proc_pid = 0;
-    if (lg__os_self(&proc_pid, &identity->start_ticks) && proc_pid != identity->pid)
-        identity->proc_pid = proc_pid;
+    struct lg__os_process self = { .touched = UINT64_MAX };
+    if (lg__os_self(&self) && self.pid != identity->pid)
+        identity->proc_pid = self.pid;
+    identity->start_ticks = self.start_ticks;
+    session->touched_signals = self.touched;
+    /* the parent that /proc shows is of its pid namespace */
+    session->parent = identity->proc_pid || !self.pid ? getppid() : self.parent;
     identity->uid = geteuid();
     identity->arch = lg__arch;
     if (executable->headers)
@@ -218,6 +222,7 @@ static lg_status install_capture(struct lg_session *session)
         .keep_first = session->keep_first,
         .preloaded = session->preloaded,
         .forked = session->forked,
+        .touched_signals = session->touched_signals,
         .leaves = session->preloaded ? session->preloaded->leaves : NULL,
         .watch = lg__watch_start(session),
     };
