@@ -31,6 +31,11 @@ void lg__site_open(struct lg__guards *in, uint32_t faults_a_minute)
     atomic_store_explicit(&file->site_bytes, sizeof(struct lg__guard_site), memory_order_release);
 }
 
+bool lg__site_has_survived(const struct lg__guards *in)
+{
+    return file == in && atomic_load(&in->survived);
+}
+
 uint32_t lg__site_find(lg_guard_class guard_class, uint64_t address, bool *ret_new)
 {
     const uint64_t key = (uint64_t)guard_class << 56 | (address & UINT64_C(0xffffffffffffff));

@@ -12,13 +12,16 @@
 
 static bool read_group_text(const char *path, char *text, size_t size)
 {
-    size_t done = 0;
+    size_t done = 0, wanted = 0;
     ssize_t count = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0)
         return false;
-    while (done < size - 1 && (count = read(file, text + done, size - 1 - done)) > 0)
-        done += (size_t)count;
+    do {
+        wanted = size - 1 - done;
+        count = wanted ? read(file, text + done, wanted) : 0;
+        done += count > 0 ? (size_t)count : 0;
+    } while (count > 0 && (size_t)count == wanted); /* the kernel makes such a file at once */
     close(file);
     text[done] = 0;
     return count >= 0 && done > 0;

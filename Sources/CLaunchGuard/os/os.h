@@ -192,6 +192,11 @@ void lg__os_close(int file);
 int lg__os_bytes_waiting(int file);
 /* Identity of the file of a descriptor; 0 for none. Handler. */
 uint64_t lg__os_file_identity(int file);
+/* The same from what stat(2) says. */
+static inline uint64_t lg__os_identity(uint64_t device, uint64_t inode)
+{
+    return inode ^ device << 48;
+}
 /* Whether a descriptor still stands for that file; true also where a sandbox refuses to answer.
  * Handler. */
 bool lg__os_file_is(int file, uint64_t identity);

@@ -134,7 +134,7 @@ static int open_directory(struct lg_session *session)
     int parent = lg__map_directory(path, &host->problem);
     if (parent < 0)
         return parent;
-    int directory = lg__map_subdirectory(parent, session->role, host->directory, &host->problem);
+    int directory = lg__map_subdirectory(parent, session->role, host->directory, NULL, &host->problem);
     close(parent);
     return directory;
 }
@@ -152,10 +152,9 @@ static lg_status open_in(int directory, struct lg_session *session, const struct
     struct lg__host *host = &session->host;
     char path[4096 + 96];
     snprintf(path, sizeof path, "%s/runs", host->directory);
-    session->runs_directory = lg__map_subdirectory(directory, "runs", path, &host->problem);
+    session->runs_directory = lg__map_subdirectory(directory, "runs", path, &session->runs_identity, &host->problem);
     if (session->runs_directory < 0)
         return host->problem.status;
-    session->runs_identity = lg__os_file_identity(session->runs_directory);
     snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
     /* the ledger counts programs that are started, and no workers */
     session->process = session->forked ? 0 : lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
@@ -181,7 +180,7 @@ static lg_status open_ledger(struct lg_session *session, const struct lg__identi
         }
         shared = true;
         close_runs(session);
-        int own = lg__options_own_folder(session) ? lg__map_subdirectory(directory, session->app_id, host->directory, &host->problem) : -1;
+        int own = lg__options_own_folder(session) ? lg__map_subdirectory(directory, session->app_id, host->directory, NULL, &host->problem) : -1;
         close(directory);
         directory = own;
     }

@@ -296,7 +296,7 @@ static lg_status open_once(int directory, const char *path, const char *app_id, 
     else
         status = judge_file(file, &info, &header);
 
-    if (status == LG_OK && (status = lg__map_file(file, path, LEDGER_BYTES, &ledger->map, problem)) == LG_OK) {
+    if (status == LG_OK && (status = lg__map_file(file, lg__os_identity(info.st_dev, info.st_ino), path, LEDGER_BYTES, &ledger->map, problem)) == LG_OK) {
         attach(ledger);
         load_slot(ledger);
         if (ledger->generation && is_of_another(&ledger->payload, app_id))

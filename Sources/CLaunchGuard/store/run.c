@@ -181,6 +181,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     } else if (directory < 0 && !lg__map_anonymous(total, &run.map)) {
         return lg__problem_set(problem, LG_ERR_SYSTEM, NULL, 0);
     }
+    run.is_recycled = recycled;
     uint8_t *const base = run.map.base, *const rest = (uint8_t *)memory.base + writer_memory;
     run.identity = place_of(&layout, base, rest, LG__SECTION_IDENTITY);
     run.system = place_of(&layout, base, rest, LG__SECTION_SYSTEM);
