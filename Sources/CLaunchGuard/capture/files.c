@@ -11,8 +11,8 @@ static const char maps_path[] = "../maps";
  * out of every chroot(). The descriptor is also the reserve: once it is closed, one other file can
  * be opened. */
 static int maps = -1;
-static uint64_t maps_identity;
-static bool is_spent; /* given to a caller or closed by lg__files_open() */
+static uint64_t maps_identity LG__SMALL;
+static bool is_spent LG__SMALL; /* given to a caller or closed by lg__files_open() */
 
 #define ROOM 64 /* "/proc/self/task/NUMBER/status" and the like */
 

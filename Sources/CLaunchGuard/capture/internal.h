@@ -11,9 +11,6 @@
 
 #include <ucontext.h>
 
-/* Small memory that a crash writes to first: beside initialized variables, on pages that exist. */
-#define LG__SMALL __attribute__((section(".data.lg_small")))
-
 /* ---- handler.c: the installed handlers ---- */
 
 void lg__handler_crash(int signal, siginfo_t *info, void *ucontext);

@@ -14,7 +14,7 @@ static const char *const place_names[PLACES] = { "__abort_msg", "swift_getFatalE
 #define TEXTS_MAX 64u
 
 /* Address of the Swift runtime's pointer to the text of a fatal error; NULL: no Swift. */
-static const void *swift_message;
+static const void *swift_message LG__SMALL;
 
 /* A function of the Swift runtime, from 6.0 on: address of its pointer to the text. Only programs
  * that link the runtime have it. */

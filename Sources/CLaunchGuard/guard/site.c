@@ -11,7 +11,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MINUTE_NS (60 * SECOND_NS)
 
-static struct lg__guards *file;
+static struct lg__guards *file LG__SMALL;
 static _Atomic uint32_t budget;
 /* State that the file does not need. */
 static struct {

@@ -42,7 +42,7 @@ void lg__os_bind(void)
     lg__arch_bind();
     /* Sizes that the compiler does not know, so that it makes calls of them. */
     static volatile size_t some = 8;
-    static volatile bool sink;
+    static volatile bool sink LG__SMALL;
     char from[16] = "0123456", to[16];
     memcpy(to, from, some);
     memmove(to + 1, to, some);
@@ -309,8 +309,8 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
 {
     /* Asked for several times a start, and the same as long as any process lives. Two threads at
      * once write the same bytes. */
-    static uint8_t known[LG__UUID_BYTES];
-    static _Atomic bool is_known;
+    static uint8_t known[LG__UUID_BYTES] LG__SMALL;
+    static _Atomic bool is_known LG__SMALL;
     if (is_known) {
         memcpy(ret_id, known, sizeof known);
         return true;
@@ -361,16 +361,18 @@ static bool read_stat(const char *path, struct lg__os_process *ret_process)
     /* The first thread may end before others do. */
     if (first_ended && fields[STAT_THREADS] < 2)
         return false;
-    *ret_process = (struct lg__os_process){ (pid_t)strtol(text, NULL, 10), (pid_t)fields[STAT_PARENT], fields[STAT_START],
+    uint64_t pid = 0;
+    lg__os_number(text, 10, &pid);
+    *ret_process = (struct lg__os_process){ (pid_t)pid, (pid_t)fields[STAT_PARENT], fields[STAT_START],
                                             fields[STAT_IGNORED] | fields[STAT_CAUGHT] };
     return true;
 }
 
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
 {
-    char path[40];
+    char path[LG__OS_PROCESS_PATH];
     struct lg__os_process process;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    lg__os_process_path(path, pid, "/stat");
     if (!read_stat(path, &process))
         return false;
     *ret_ticks = process.start_ticks;
@@ -382,8 +384,8 @@ bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
 
 bool lg__os_is_ending(pid_t pid)
 {
-    char path[40], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    char path[LG__OS_PROCESS_PATH], text[1024];
+    lg__os_process_path(path, pid, "/stat");
     const char *field = read_text_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
     for (int number = 2; field && number < 9; number++)
         field = strchr(field + 1, ' ');
@@ -526,6 +528,30 @@ static bool is_started_by_loader(void)
     return false;
 }
 
+size_t lg__os_join(char *to, size_t size, const char *first, const char *second, const char *third, const char *fourth)
+{
+    const char *const parts[] = { first, second, third, fourth };
+    size_t whole = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const size_t length = strlen(parts[i]), room = whole < size ? size - whole : 0;
+        memcpy(to + (room ? whole : 0), parts[i], length < room ? length : room);
+        whole += length;
+    }
+    if (size)
+        to[whole < size ? whole : size - 1] = 0;
+    return whole;
+}
+
+void lg__os_process_path(char to[LG__OS_PROCESS_PATH], pid_t pid, const char *name)
+{
+    char digits[12];
+    size_t at = sizeof digits;
+    digits[--at] = 0;
+    for (unsigned left = pid > 0 ? (unsigned)pid : 0; left; left /= 10)
+        digits[--at] = (char)('0' + left % 10);
+    lg__os_join(to, LG__OS_PROCESS_PATH, "/proc/", digits + at, name, "");
+}
+
 void lg__os_path_end(char *to, size_t size, const char *path)
 {
     const size_t whole = strlen(path), mark = whole < size ? 0 : strlen(LG__CUT), end = mark ? size - 1 - mark : whole;
@@ -533,7 +559,7 @@ void lg__os_path_end(char *to, size_t size, const char *path)
     memcpy(to + mark, path + whole - end, end + 1);
 }
 
-void lg__os_executable(char *path, size_t size)
+__attribute__((noinline)) static void find_executable(char *path, size_t size)
 {
     struct lg__os_mapping mapping;
     if (!is_started_by_loader() || !lg__os_mapping_at(getauxval(AT_PHDR), &mapping) || !mapping.file_low) {
@@ -541,6 +567,16 @@ void lg__os_executable(char *path, size_t size)
         mapping.name[count < 0 ? 0 : count] = 0;
     }
     lg__os_path_end(path, size, mapping.name);
+}
+
+void lg__os_executable(char *path, size_t size)
+{
+    /* most paths fit, and need no other room */
+    const ssize_t count = is_started_by_loader() ? -1 : readlink("/proc/self/exe", path, size);
+    if (count >= 0 && (size_t)count < size)
+        path[count] = 0;
+    else
+        find_executable(path, size);
 }
 
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)

@@ -3,7 +3,6 @@
 #include "os/os.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,8 +29,7 @@ static bool read_group_text(const char *path, char *text, size_t size)
 static bool read_in(const char *directory, const char *name, char *text, size_t size)
 {
     char path[PATH_BYTES + 64];
-    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
-    return written > 0 && (size_t)written < sizeof path && read_group_text(path, text, size);
+    return lg__os_join(path, sizeof path, directory, "/", name, "") < sizeof path && read_group_text(path, text, size);
 }
 
 /* ---- the groups ---- */
@@ -77,11 +75,11 @@ static bool visit_groups(const char *root, const char *text, group_visitor visit
             size_t size = (size_t)(group - controllers - 1);
             bool is_second = size == 0;
             if (is_second || lists(controllers + 1, size, "memory")) {
-                int mount = snprintf(directory, sizeof directory, "%s/sys/fs/cgroup%s", root, is_second ? "" : "/memory");
-                if (mount > 0 && (size_t)mount + (size_t)(end - group) < sizeof directory) {
+                const size_t mount = lg__os_join(directory, sizeof directory, root, "/sys/fs/cgroup", is_second ? "" : "/memory", "");
+                if (mount + (size_t)(end - group) < sizeof directory) {
                     memcpy(directory + mount, group + 1, (size_t)(end - group - 1));
-                    directory[mount + (end - group - 1)] = 0;
-                    if (visit(directory, (size_t)mount, is_second, argument))
+                    directory[mount + (size_t)(end - group - 1)] = 0;
+                    if (visit(directory, mount, is_second, argument))
                         return true;
                 }
             }
@@ -109,11 +107,15 @@ static bool count_in(char directory[PATH_BYTES], size_t mount_size, bool is_seco
     struct kills *kills = argument;
     char text[1024];
     struct stat info;
+    const size_t size = strlen(directory);
     (void)mount_size;
     if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
         return false;
     for (int i = 0; i < 2 && names[i]; i++) {
-        if (!read_in(directory, names[i], text, sizeof text) || !lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &kills->count))
+        const bool fits = lg__os_join(directory + size, PATH_BYTES - size, "/", names[i], "", "") < PATH_BYTES - size;
+        const bool is_read = fits && read_group_text(directory, text, sizeof text);
+        directory[size] = 0;
+        if (!is_read || !lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &kills->count))
             continue;
         kills->cgroup = info.st_ino;
         return true;

@@ -15,6 +15,10 @@
 #include <sys/types.h>
 #include <time.h>
 
+/* Small memory that a start, or a crash, writes to first: beside initialized variables, on pages
+ * that exist. */
+#define LG__SMALL __attribute__((section(".data.lg_small")))
+
 /* The unit of our files. The pages of the kernel are as large, or a multiple. */
 #define LG__PAGE 4096u
 #define LG__UUID_BYTES 16u
@@ -338,6 +342,12 @@ uint64_t lg__os_function_bytes(const void *function);
 /* Path of the program's file, "" if unknown; also where the loader was called with the program as
  * an argument. Of one that does not fit, LG__CUT and its end. */
 void lg__os_executable(char *path, size_t size);
+/* Put up to four texts together, without the printf() of libc, whose pages a start would be the
+ * first to need. Cut where `size` ends. Returns the length of the whole. */
+size_t lg__os_join(char *to, size_t size, const char *first, const char *second, const char *third, const char *fourth);
+/* "/proc/" number name, with a name of at most 8 bytes. */
+#define LG__OS_PROCESS_PATH 32
+void lg__os_process_path(char to[LG__OS_PROCESS_PATH], pid_t pid, const char *name);
 /* The path, or what fits of it: LG__CUT and its end. */
 void lg__os_path_end(char *to, size_t size, const char *path);
 /* In place of the begin of a path. The name of a file is at the end. */

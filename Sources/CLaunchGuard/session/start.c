@@ -15,9 +15,10 @@
 #include "walk/walk.h"
 #include "store/given.h"
 
-/* all zero until the first start: most of its pages are never there */
-static struct lg_session the_session;
-static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+/* all zero until the first start: most of its pages are never there. What every start writes to
+ * begins a page. */
+static struct lg_session the_session __attribute__((aligned(LG__PAGE)));
+static pthread_mutex_t start_lock LG__SMALL = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t identity_of_root(void)
 {
@@ -151,11 +152,11 @@ static lg_status open_in(int directory, struct lg_session *session, const struct
 {
     struct lg__host *host = &session->host;
     char path[4096 + 96];
-    snprintf(path, sizeof path, "%s/runs", host->directory);
+    lg__os_join(path, sizeof path, host->directory, "/runs", "", "");
     session->runs_directory = lg__map_subdirectory(directory, "runs", path, &session->runs_identity, &host->problem);
     if (session->runs_directory < 0)
         return host->problem.status;
-    snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
+    lg__os_join(path, sizeof path, host->directory, "/ledger.lg", "", "");
     /* the ledger counts programs that are started, and no workers */
     session->process = session->forked ? 0 : lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
     lg_status status = lg__disk_space_ledger(session, directory, path, session->process, identity->boot_id);
@@ -200,7 +201,7 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     identity->ordinal = session->ordinal = next_ordinal(&host->ledger);
     identity->secondary = !host->ledger.primary;
     lg__run_name(identity->ordinal, identity->uuid, name);
-    snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
+    lg__os_join(session->run_path, sizeof session->run_path, host->directory, "/runs/", name, "");
     lg_status made = lg__disk_space_run(session, name, lg__retention_oldest(session, ended) ? ended : NULL, identity);
     return made == LG_OK ? status : lg__disk_space_none(session, made, identity);
 }
@@ -253,7 +254,7 @@ static void note_surroundings(struct lg_session *session)
 
 static void register_once(void)
 {
-    static bool done;
+    static bool done LG__SMALL;
     if (done)
         return;
     done = true;

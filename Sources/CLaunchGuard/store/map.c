@@ -20,8 +20,8 @@
 static struct {
     _Atomic(uint8_t *) base;
     _Atomic size_t size;
-} healable[HEALABLE_MAX];
-static _Atomic size_t page_size; /* of the kernel */
+} healable[HEALABLE_MAX] LG__SMALL;
+static _Atomic size_t page_size LG__SMALL; /* of the kernel */
 static _Atomic unsigned healed_pages;
 
 static void heal_register(const struct lg__map *map)

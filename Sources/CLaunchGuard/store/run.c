@@ -1,7 +1,6 @@
 #include "store/run.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "launchguard/reader.h"
 #include "os/fault_point.h"
@@ -60,9 +59,13 @@ void lg__run_uuid_text(const uint8_t uuid[16], char text[37])
 
 void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NAME_BYTES])
 {
-    char text[37];
+    char text[37], digits[24];
+    size_t at = sizeof digits;
+    digits[--at] = 0;
+    for (uint64_t left = ordinal; left || at > sizeof digits - 1 - 8; left /= 10)
+        digits[--at] = (char)('0' + left % 10);
     lg__run_uuid_text(uuid, text);
-    snprintf(name, LG__RUN_NAME_BYTES, "%08llu-%s.lgrun", (unsigned long long)ordinal, text);
+    lg__os_join(name, LG__RUN_NAME_BYTES, digits + at, "-", text, ".lgrun");
 }
 
 static size_t align(size_t size)
