@@ -49,7 +49,7 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__fixed.on_crash = lg__handler_crash;
     lg__fixed.on_terminate = lg__handler_terminate;
     lg__fixed.on_deadline = lg__deadline_passed;
-    lg__fixed.pid = lg__os_pid();
+    lg__fixed.pid = options->run.identity->pid;
     if (!lg__fixed.unforked && !make_owner_page())
         return false;
     lg__os_bind();

@@ -584,7 +584,8 @@ const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)
     const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
     size_t count = getauxval(AT_PHNUM);
     /* the file may have been cut */
-    if (!headers || lg__os_readable((uint64_t)(uintptr_t)headers) == 0 || lg__os_readable((uint64_t)(uintptr_t)(headers + count) - 8) == 0)
+    const uint64_t first = (uint64_t)(uintptr_t)headers, last = (uint64_t)(uintptr_t)(headers + count) - 8;
+    if (!headers || lg__os_readable(first) == 0 || (first / LG__PAGE != last / LG__PAGE && lg__os_readable(last) == 0))
         return NULL;
     *ret_bias = 0;
     for (size_t i = 0; i < count; i++)

@@ -220,7 +220,8 @@ static bool clear(const struct lg__map *map)
         if ((total += size) > CLEAR_MAX)
             return false;
         uint8_t *data = (uint8_t *)map->base + from;
-        madvise(data, size, MADV_POPULATE_WRITE);
+        if (size > LG__PAGE)
+            madvise(data, size, MADV_POPULATE_WRITE);
         memset(data, 0, size);
     }
     if (from < 0 && errno != ENXIO)
