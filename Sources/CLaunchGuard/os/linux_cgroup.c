@@ -57,7 +57,8 @@ typedef bool (*group_visitor)(char directory[PATH_BYTES], size_t mount_size, boo
 
 bool lg__os_cgroups(const char *root, char text[LG__CGROUPS_BYTES])
 {
-    return read_in(root, "proc/self/cgroup", text, LG__CGROUPS_BYTES);
+    static const char path[] = "/proc/self/cgroup";
+    return root[0] ? read_in(root, path + 1, text, LG__CGROUPS_BYTES) : read_group_text(path, text, LG__CGROUPS_BYTES);
 }
 
 /* Each group of this process that may be one for memory, until one is taken. */
@@ -123,11 +124,17 @@ static bool count_in(char directory[PATH_BYTES], size_t mount_size, bool is_seco
     return false;
 }
 
-bool lg__os_oom_kills(const char *cgroups, uint64_t *ret_cgroup, uint64_t *ret_count)
+/* With room for the text that the caller does not have. */
+__attribute__((noinline)) static bool read_and_count(struct kills *kills)
 {
     char text[LG__CGROUPS_BYTES];
+    return lg__os_cgroups("", text) && visit_groups("", text, count_in, kills);
+}
+
+bool lg__os_oom_kills(const char *cgroups, uint64_t *ret_cgroup, uint64_t *ret_count)
+{
     struct kills kills;
-    if ((!cgroups && !lg__os_cgroups("", text)) || !visit_groups("", cgroups ? cgroups : text, count_in, &kills))
+    if (!(cgroups ? visit_groups("", cgroups, count_in, &kills) : read_and_count(&kills)))
         return false;
     *ret_cgroup = kills.cgroup;
     *ret_count = kills.count;

@@ -188,7 +188,7 @@ static lg_status open_ledger(struct lg_session *session, const struct lg__identi
     return host->problem.status;
 }
 
-static lg_status open_files(struct lg_session *session, struct lg__identity *identity)
+__attribute__((noinline)) static lg_status open_files(struct lg_session *session, struct lg__identity *identity)
 {
     struct lg__host *host = &session->host;
     char name[LG__RUN_NAME_BYTES], ended[LG__RUN_NAME_BYTES];
@@ -243,7 +243,7 @@ static void note_memory(struct lg__state *state, const char *cgroups)
     atomic_store(&state->oom_known, 1);
 }
 
-static void note_surroundings(struct lg_session *session)
+__attribute__((noinline)) static void note_surroundings(struct lg_session *session)
 {
     char cgroups[LG__CGROUPS_BYTES];
     if (!lg__os_cgroups("", cgroups))
