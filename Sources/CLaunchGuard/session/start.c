@@ -188,7 +188,7 @@ static lg_status open_ledger(struct lg_session *session, const struct lg__identi
     return host->problem.status;
 }
 
-__attribute__((noinline)) static lg_status open_files(struct lg_session *session, struct lg__identity *identity)
+static lg_status open_files(struct lg_session *session, struct lg__identity *identity)
 {
     struct lg__host *host = &session->host;
     char name[LG__RUN_NAME_BYTES], ended[LG__RUN_NAME_BYTES];
