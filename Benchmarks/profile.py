@@ -21,7 +21,7 @@ def step(names):
     """The innermost function of LaunchGuard in a stack, and what it spends; the outermost function
     comes first."""
     inner = names[names.index("lg_start"):]
-    owner = re.sub(r"\.(constprop|isra|part)\.\d+", "", [name for name in inner if name.startswith(("lg_", "open_files", "start_session"))][-1])
+    owner = [name for name in inner if name.startswith(("lg_", "open_files", "start_session"))][-1]
     call = next((name for name in inner if "_sys_" in name), None)
     if call:
         return owner, call.split("_sys_", 1)[1]
@@ -37,7 +37,7 @@ def stacks(data):
         if line.strip():
             stack.append(line.split(None, 1)[1].strip() if len(line.split(None, 1)) > 1 else "?")
         elif stack:
-            yield stack[::-1]
+            yield [re.sub(r"\.(constprop|isra|part)\.\d+", "", name) for name in stack[::-1]]
             stack = []
     script.wait(LIMIT)
 

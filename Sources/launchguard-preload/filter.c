@@ -31,8 +31,8 @@ static const long needed[] = {
 #ifdef SYS_access
     SYS_access, SYS_readlink, SYS_unlink,
 #endif
-    SYS_clock_gettime, SYS_close, SYS_exit_group, SYS_faccessat, SYS_faccessat2, SYS_fallocate, SYS_fcntl, SYS_flock, SYS_fstat, SYS_fstatfs,
-    SYS_ftruncate, SYS_futex, SYS_getdents64, SYS_geteuid, SYS_getpid, SYS_getppid, SYS_getrandom, SYS_gettid, SYS_linkat, SYS_lseek,
+    SYS_clock_gettime, SYS_close, SYS_exit_group, SYS_faccessat, SYS_faccessat2, SYS_fadvise64, SYS_fallocate, SYS_fcntl, SYS_flock, SYS_fstat,
+    SYS_fstatfs, SYS_ftruncate, SYS_futex, SYS_getdents64, SYS_geteuid, SYS_getpid, SYS_getppid, SYS_getrandom, SYS_gettid, SYS_linkat, SYS_lseek,
     SYS_madvise, SYS_mkdirat, SYS_mmap, SYS_mprotect, SYS_munmap, SYS_newfstatat, SYS_openat, SYS_openat2, SYS_prctl, SYS_pread64,
     SYS_prlimit64, SYS_read, SYS_readlinkat, SYS_renameat, SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_rt_sigtimedwait,
     SYS_set_robust_list, SYS_sigaltstack, SYS_symlinkat, SYS_sysinfo, SYS_uname, SYS_unlinkat, SYS_write,

@@ -1,5 +1,5 @@
 /* supervise PROGRAM [ARGUMENT...]: run a program, let each of its system calls pass, and print the
- * phase and the number of each one that it made, then its wait status.
+ * phase and the number of each one that it made, how often it made it, then its wait status.
  *
  * By notifications of a seccomp filter and not by ptrace(): a process that is traced is recorded as
  * one under a debugger. */
@@ -42,7 +42,7 @@ static void become(char **command, _Atomic int *listener)
 
 int main(int count, char **arguments)
 {
-    static bool made[PHASES][CALLS];
+    static unsigned made[PHASES][CALLS];
     enum phase phase = BEFORE;
     int status;
     if (count < 2)
@@ -74,14 +74,14 @@ int main(int count, char **arguments)
         if (call.data.nr == SYS_getpriority && call.data.args[0] == MARK)
             phase = call.data.args[1] < PHASES ? (enum phase)call.data.args[1] : BEFORE;
         else if (call.data.nr >= 0 && call.data.nr < CALLS)
-            made[phase == BEFORE || (pid_t)call.pid == child ? phase : THREAD][call.data.nr] = true;
+            made[phase == BEFORE || (pid_t)call.pid == child ? phase : THREAD][call.data.nr]++;
         ioctl(file, SECCOMP_IOCTL_NOTIF_SEND, &answer);
     }
     waitpid(child, &status, 0);
     for (int i = START; i < PHASES; i++)
         for (int number = 0; number < CALLS; number++)
             if (made[i][number])
-                printf("%d %d\n", i, number);
+                printf("%d %d %u\n", i, number, made[i][number]);
     printf("status %d\n", status);
     return 0;
 }

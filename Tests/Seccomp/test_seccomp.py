@@ -35,11 +35,13 @@ SELDOM = {
     "clone3": "a thread begins",
     "close": "the watch thread reads figures",
     "exit": "a thread ends",
+    "fadvise64": "a run file takes the place of an older one",
     "fallocate": "a run file is made or gives space back",
     "fstat": "a file of ours was cut",
     "ftruncate": "a run file gives space back",
     "futex": "a thread waits for another one",
     "getdents64": "the threads are listed",
+    "getppid": "/proc is of another pid namespace",
     "getrandom": "a run gets its UUID; libc fills its heap",
     "lseek": "the threads are listed again",
     "madvise": "a thread ends, or the watch thread begins again",
@@ -89,7 +91,7 @@ def observed(state, way):
     names = {number: name for name, number in numbers().items()}
     found = {phase: set() for phase in PHASES.values()}
     *lines, last = done.stdout.splitlines()
-    for phase, number in (map(int, line.split()) for line in lines):
+    for phase, number, _ in (map(int, line.split()) for line in lines):
         found[PHASES[phase]].add(names[number])
     return {phase: calls - OF_PROGRAM for phase, calls in found.items()}, os.waitstatus_to_exitcode(int(last.split()[1]))
 

@@ -24,9 +24,9 @@ struct altstack {
 
 /* Initial-exec: exists with the thread, is never allocated on first use. */
 static __thread struct altstack mine __attribute__((tls_model("initial-exec")));
-static pthread_key_t altstack_key;
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static bool key_made;
+static pthread_key_t altstack_key LG__SMALL;
+static pthread_once_t key_once LG__SMALL = PTHREAD_ONCE_INIT;
+static bool key_made LG__SMALL;
 
 size_t lg__altstack_least(void)
 {
@@ -36,12 +36,12 @@ size_t lg__altstack_least(void)
     return lg__os_to_pages(size);
 }
 
-static bool is_large; /* where large stacks cost only addresses */
+static bool is_large LG__SMALL; /* where large stacks cost only addresses */
 /* Addresses are: a thread gets no arena of malloc(), which libc would call. */
-static bool is_limited;
+static bool is_limited LG__SMALL;
 
 /* For a thread that is in the middle of its work: 0 before the first session. */
-static size_t late_bytes, page_bytes;
+static size_t late_bytes LG__SMALL, page_bytes LG__SMALL;
 
 void lg__altstack_prepare(void)
 {
@@ -62,7 +62,7 @@ static size_t wanted(void)
 /* Stacks of threads that have ended, for the next threads: to map and unmap a stack takes a good
  * part of the time that a new thread takes. */
 #define SPARES 8
-static _Atomic(uint8_t *) spares[SPARES];
+static _Atomic(uint8_t *) spares[SPARES] LG__SMALL;
 
 /* The size of a spare one, with the guards: its first word. */
 static size_t *size_of(uint8_t *base)

@@ -35,6 +35,8 @@ struct lg__capture_options {
     /* The program does not know of LaunchGuard: SIGPIPE is an ordinary end for it, and no crash. */
     bool preloaded;
     bool forked;           /* the handlers are installed already, by the parent */
+    /* the others have their default action, as far as was seen: bit n − 1 for signal n */
+    uint64_t touched_signals;
     /* before _exit() ends the process that has the session, on any thread; NULL: no call */
     void (*leaves)(int status);
     void (*watch)(void);   /* what the watch thread does; it ends by lg__watch_thread_leave() */

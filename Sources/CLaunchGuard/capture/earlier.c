@@ -8,7 +8,7 @@ static struct actions {
     _Atomic uint32_t begun; /* number of the version that a writer took last */
     _Atomic uint32_t whole; /* number of the latest one that is whole */
     struct lg__earlier versions[VERSIONS];
-} actions[SIGSYS + 1];
+} actions[SIGSYS + 1] __attribute__((aligned(LG__PAGE))); /* two pages */
 
 /* Only a defect writes that many versions during one look. */
 #define LOOKS 1000

@@ -57,7 +57,7 @@ static const uint64_t usual_size[SYMBOLS] = { [TERMINATE] = 64, [INNER_TERMINATE
 /* of an exception that was thrown again from an exception_ptr */
 #define IS_DEPENDENT 1u
 
-static struct runtime linked; /* the one of the start */
+static struct runtime linked LG__SMALL; /* the one of the start */
 static struct runtime runtime LG__SMALL;
 
 /* ---- the runtime ---- */

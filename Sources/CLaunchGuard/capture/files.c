@@ -11,20 +11,23 @@ static const char maps_path[] = "../maps";
  * out of every chroot(). The descriptor is also the reserve: once it is closed, one other file can
  * be opened. */
 static int maps = -1;
-static uint64_t maps_identity;
-static bool is_spent; /* given to a caller or closed by lg__files_open() */
+static uint64_t maps_identity LG__SMALL;
+static bool is_spent LG__SMALL; /* given to a caller or closed by lg__files_open() */
 
 #define ROOM 64 /* "/proc/self/task/NUMBER/status" and the like */
 
-/* A relative path begins at the threads of this process. */
+/* A relative path begins at the threads of this process. For what is above them the kernel does not
+ * have to look them up. */
 static const char *whole(const char *path, char room[ROOM])
 {
     static const char prefix[] = "/proc/self/task/";
-    size_t size = strlen(path);
-    if (path[0] == '/' || sizeof prefix + size > ROOM)
+    const bool is_above = path[0] == '.' && path[1] == '.' && path[2] == '/';
+    const char *rest = is_above ? path + 3 : path;
+    const size_t before = sizeof prefix - 1 - (is_above ? 5 : 0), size = strlen(rest);
+    if (path[0] == '/' || before + size >= ROOM)
         return path;
-    memcpy(room, prefix, sizeof prefix - 1);
-    memcpy(room + sizeof prefix - 1, path, size + 1);
+    memcpy(room, prefix, before);
+    memcpy(room + before, rest, size + 1);
     return room;
 }
 

@@ -2,7 +2,7 @@
 
 #include "os/os.h"
 
-struct lg__fixed lg__fixed;
+struct lg__fixed lg__fixed LG__SMALL;
 
 static _Atomic bool confined;
 

@@ -12,8 +12,8 @@
 #include "os/fault_point.h"
 
 #define FIRST_CHANCES 4
-static lg__first_chance first_chances[FIRST_CHANCES];
-static unsigned first_chance_count;
+static lg__first_chance first_chances[FIRST_CHANCES] LG__SMALL;
+static unsigned first_chance_count LG__SMALL;
 static _Atomic(lg__first_chance) last_chance;
 
 bool lg__capture_add_first_chance(lg__first_chance function)

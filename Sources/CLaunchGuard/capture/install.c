@@ -52,12 +52,12 @@ uint64_t lg__capture_quiet_mask(void)
     return mask_of_handlers() & ~LG__OS_OF_LIBC;
 }
 
-/* The flags: where the earlier handler restarts system calls, or the signal is ignored, our handler
- * restarts them, too. */
+/* The flags: our handler restarts system calls where the earlier handler does, and where there is
+ * none: a signal that is ignored, or that waits, interrupts no call. */
 static int record_flags(int signal)
 {
     const struct lg__earlier earlier = lg__earlier_of(signal);
-    bool restart = earlier.flags & SA_RESTART || earlier.handler == (uintptr_t)SIG_IGN;
+    bool restart = earlier.flags & SA_RESTART || !lg__earlier_is_function(&earlier);
     return RECORD_FLAGS | (restart ? SA_RESTART : 0);
 }
 
@@ -76,55 +76,56 @@ void lg__install_again(int signal)
     lg__os_signal_take(signal, &ours, terminates ? earlier.mask : lg__fixed.mask, signal, &before);
 }
 
-static bool install(int signal)
+/* What takes a signal, by the action that the program has for it. */
+static struct sigaction action_of(int signal)
 {
-    struct sigaction action = { .sa_sigaction = lg__fixed.on_crash, .sa_flags = record_flags(signal) };
-    const uint64_t mask = lg__fixed.mask & ~LG__OS_OF_LIBC;
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    const bool terminating = terminates(signal);
+    struct sigaction action = { .sa_sigaction = lg__install_handler(signal), .sa_flags = terminating ? terminate_flags(&earlier) : record_flags(signal) };
+    const uint64_t mask = (terminating ? earlier.mask : lg__fixed.mask) & ~LG__OS_OF_LIBC;
     memcpy(&action.sa_mask, &mask, sizeof mask);
-    return lg__libc_sigaction(signal, &action, NULL) == 0;
+    return action;
 }
 
-/* The kernel lets such a signal end any process but the first of a pid namespace: there not even a
- * handler runs. */
-static bool is_kept_away(const struct sigaction *previous)
+/* A signal that the program ignores, or handles as a part of its work, is no end. The kernel lets
+ * no signal but that of a crash end the first process of a pid namespace where it has its default
+ * action: there not even a handler runs. */
+static bool is_left_alone(int signal, const struct sigaction *earlier)
 {
-    return previous->sa_handler == SIG_DFL && lg__fixed.pid == 1;
+    const bool kept_away = earlier->sa_handler == SIG_DFL && lg__fixed.pid == 1;
+    if (signal == SIGPIPE && !terminates(signal) && earlier->sa_handler != SIG_DFL)
+        return true;
+    return !lg__install_is_crash(signal) && (earlier->sa_handler == SIG_IGN || kept_away);
 }
 
-/* The program's own action. */
-static bool read_earlier(int signal, struct sigaction *ret_earlier)
+static bool exchange(int signal, const struct sigaction *to, struct sigaction *ret_earlier)
 {
-    if (lg__libc_sigaction(signal, NULL, ret_earlier) != 0)
+    if (lg__libc_sigaction(signal, to, ret_earlier) != 0)
         return false;
     const struct lg__earlier earlier = lg__earlier_from(ret_earlier);
     lg__earlier_set(signal, &earlier);
     return true;
 }
 
-static bool install_record(int signal, bool is_crash)
+/* One call where the program has the default action, which the kernel said before: the call that
+ * takes the signal also shows what was there. */
+static bool install(int signal)
 {
-    struct sigaction earlier;
-    if (!read_earlier(signal, &earlier))
+    struct sigaction earlier, action;
+    const bool is_default = !(lg__fixed.options.touched_signals >> (signal - 1) & 1) && lg__fixed.pid != 1;
+    if (is_default)
+        lg__earlier_set_default(signal);
+    action = action_of(signal);
+    if (!exchange(signal, is_default ? &action : NULL, &earlier))
         return false;
-    /* A signal that the program ignores, or handles as a part of its work, is no end. */
-    if (!is_crash && (earlier.sa_handler == SIG_IGN || is_kept_away(&earlier)))
+    lg__fixed.installed[signal] = is_default;
+    if (is_default && earlier.sa_handler == SIG_DFL)
         return true;
-    if (signal == SIGPIPE && earlier.sa_handler != SIG_DFL)
-        return true;
-    lg__fixed.installed[signal] = install(signal);
-    return lg__fixed.installed[signal];
-}
-
-static bool install_terminate(int signal)
-{
-    struct sigaction earlier, action = { .sa_sigaction = lg__fixed.on_terminate };
-    if (!read_earlier(signal, &earlier))
-        return false;
-    if (earlier.sa_handler == SIG_IGN || is_kept_away(&earlier))
-        return true; /* ignored stays ignored: there is no end to mark */
-    const struct lg__earlier kept = lg__earlier_of(signal);
-    action.sa_flags = terminate_flags(&kept);
-    action.sa_mask = earlier.sa_mask;
+    if (is_left_alone(signal, &earlier)) { /* another thread has just changed it */
+        lg__fixed.installed[signal] = false;
+        return !is_default || lg__libc_sigaction(signal, &earlier, NULL) == 0;
+    }
+    action = action_of(signal);
     lg__fixed.installed[signal] = lg__libc_sigaction(signal, &action, NULL) == 0;
     return lg__fixed.installed[signal];
 }
@@ -133,10 +134,10 @@ bool lg__install_all(void)
 {
     lg__fixed.mask = mask_of_handlers();
     for (size_t i = 0; i < RECORD_COUNT; i++)
-        if (!terminates(lg__install_signals[i]) && !install_record(lg__install_signals[i], i < CRASH_COUNT))
+        if (!terminates(lg__install_signals[i]) && !install(lg__install_signals[i]))
             return false;
     for (size_t i = 0; i < TERMINATE_COUNT; i++)
-        if (terminates(terminate_signals[i]) && !install_terminate(terminate_signals[i]))
+        if (terminates(terminate_signals[i]) && !install(terminate_signals[i]))
             return false;
     return true;
 }

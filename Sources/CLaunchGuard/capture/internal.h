@@ -11,9 +11,6 @@
 
 #include <ucontext.h>
 
-/* Small memory that a crash writes to first: beside initialized variables, on pages that exist. */
-#define LG__SMALL __attribute__((section(".data.lg_small")))
-
 /* ---- handler.c: the installed handlers ---- */
 
 void lg__handler_crash(int signal, siginfo_t *info, void *ucontext);
@@ -96,11 +93,10 @@ void lg__files_forget(void);
 /* After the record: take a reserve again, in case the process lives on. */
 void lg__files_restore(void);
 
-/* ---- messages.c, exception.c, symtab.c: at start ---- */
+/* ---- messages.c, exception.c: at start ---- */
 
 void lg__messages_prepare(void);
 void lg__exception_prepare(void);
-void lg__symtab_prepare(void);
 
 /* ---- symtab.c: handler ---- */
 

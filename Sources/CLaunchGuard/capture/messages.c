@@ -1,8 +1,6 @@
 /* Stage 5: the last words of the program and its runtimes. */
 #include "capture/internal.h"
 
-#include <link.h>
-
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 
@@ -15,42 +13,38 @@ static const char *const place_names[PLACES] = { "__abort_msg", "swift_getFatalE
 /* More threads than abort at once. */
 #define TEXTS_MAX 64u
 
-/* Address of glibc's pointer to the text of an abort, which begins after a length; NULL: another
- * libc. */
-static const void *abort_message;
 /* Address of the Swift runtime's pointer to the text of a fatal error; NULL: no Swift. */
-static const void *swift_message;
+static const void *swift_message LG__SMALL;
 
 /* A function of the Swift runtime, from 6.0 on: address of its pointer to the text. Only programs
  * that link the runtime have it. */
 extern const void *swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
-/* Never use dlvsym() here: it reads the symbol tables of all modules before libc's. The file of a
- * module may have been cut, and a fault there would keep the lock of the loader. */
-static int find_in_libc(struct dl_phdr_info *info, size_t size, void *argument)
-{
-    struct lg__image_room room;
-    struct lg__module_range module;
-    static const char libc[] = "/libc.so.6";
-    struct lg__image_name name;
-    (void)size, (void)argument;
-    lg__image_name(&name, (uint64_t)(uintptr_t)info->dlpi_name, lg__memory_copy);
-    if (name.size < sizeof libc - 1 || memcmp(name.text + name.size - (sizeof libc - 1), libc, sizeof libc - 1) != 0)
-        return 0;
-    if (lg__image_describe(&room, (uint64_t)(uintptr_t)info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, lg__memory_copy, &module))
-        abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, place_names[ABORT_MESSAGE], lg__memory_copy, NULL);
-    return 1;
-}
-
 void lg__messages_prepare(void)
 {
-    dl_iterate_phdr(find_in_libc, NULL);
     swift_message = lg__memory_has_code((void (*)(void))swift_getFatalErrorMessageBuffer) ? swift_getFatalErrorMessageBuffer() : NULL;
     lg__exception_prepare();
-    lg__symtab_prepare();
 }
 
 /* ---- runtimes that came later, or are linked statically ---- */
+
+static bool is_libc(const struct lg__module_range *module)
+{
+    static const char libc[] = "/libc.so.6";
+    static struct lg__image_name name; /* too large for small alternate stacks */
+    lg__image_name(&name, module->name, lg__memory_read);
+    return name.size >= sizeof libc - 1 && memcmp(name.text + name.size - (sizeof libc - 1), libc, sizeof libc - 1) == 0;
+}
+
+/* glibc's pointer to the text of an abort, which begins after a length; NULL: another libc. */
+static const void *abort_message(void)
+{
+    const struct lg__module_range *module;
+    uint32_t i = 0;
+    while ((module = lg__loader_module(i)) && !is_libc(module))
+        i++;
+    return module ? (const void *)(uintptr_t)lg__image_symbol(module, place_names[ABORT_MESSAGE], lg__memory_read, NULL) : NULL;
+}
 
 /* Of the modules that export it, the first. */
 static uint64_t exported(const char *name)
@@ -411,7 +405,7 @@ void lg__messages_stage(void)
     if (kind == LG_CRASH_INT_DIVIDE)
         name_division();
     add_said(header->tid);
-    add_libc(kind, abort_message);
+    add_libc(kind, abort_message());
     add_swift(kind, swift_message || !is_own ? swift_message : swift_pointer(exported(place_names[SWIFT_MESSAGE])));
     if (messages_block->kind == LG_CRASH_ABORT_SWIFT_EXCLUSIVITY)
         add_accesses();

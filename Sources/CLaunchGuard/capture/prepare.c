@@ -29,15 +29,6 @@ static bool make_owner_page(void)
     return true;
 }
 
-static void prepare(void)
-{
-    lg__modules_prepare(lg__fixed.options.run.modules);
-    lg__loader_prepare();
-    touch_record();
-    lg__memory_prepare();
-    lg__unwind_dwarf_prepare();
-}
-
 bool lg__capture_forget(void)
 {
     if (lg__capture_is_inside())
@@ -58,7 +49,7 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__fixed.on_crash = lg__handler_crash;
     lg__fixed.on_terminate = lg__handler_terminate;
     lg__fixed.on_deadline = lg__deadline_passed;
-    lg__fixed.pid = lg__os_pid();
+    lg__fixed.pid = options->run.identity->pid;
     if (!lg__fixed.unforked && !make_owner_page())
         return false;
     lg__os_bind();
@@ -66,7 +57,8 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__altstack_ensure();
     lg__watch_thread_prepare(); /* without it only the deadline of an earlier handler is missing */
     lg__files_prepare();
-    prepare();
+    lg__modules_prepare(lg__fixed.options.run.modules);
+    touch_record();
     /* the last step: from here on the child is one that crashes are recorded of */
     if (options->forked)
         atomic_store((_Atomic uint32_t *)(uintptr_t)lg__fixed.unforked, 1);

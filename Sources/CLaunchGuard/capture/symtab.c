@@ -9,18 +9,11 @@
 #define TABLE_BYTES_MAX (UINT64_C(64) << 20)
 #define PLACES_MAX 4u /* strings of the table that end with one name */
 
-static uint64_t bias;
 static struct {
     uint64_t words[2048];
     uint32_t places[LG__SYMTAB_NAMES_MAX][PLACES_MAX];
     uint32_t counts[LG__SYMTAB_NAMES_MAX];
 } work;
-
-void lg__symtab_prepare(void)
-{
-    size_t count;
-    lg__os_program_headers(&count, &bias);
-}
 
 static bool read_whole(int file, void *to, size_t size, uint64_t at)
 {
@@ -76,7 +69,7 @@ static void take_symbol(const ElfW(Sym) *symbol, unsigned count, uint64_t *ret_a
     for (unsigned i = 0; i < count; i++)
         for (uint32_t k = 0; k < work.counts[i]; k++)
             if (symbol->st_name == work.places[i][k] && symbol->st_shndx != SHN_UNDEF) {
-                ret_at[i] = bias + symbol->st_value;
+                ret_at[i] = lg__modules_executable.bias + symbol->st_value;
                 ret_size[i] = symbol->st_size;
             }
 }

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-static struct lg__tail *tail; /* NULL: not kept */
+static struct lg__tail *tail LG__SMALL; /* NULL: not kept */
 static int pipe_end = -1;     /* to read from */
 static int standard_error = -1; /* where descriptor 2 pointed */
 /* the program may close all files that it does not know, and open others */

@@ -17,8 +17,8 @@
 static uint32_t watch_word;
 /* Each try that fails is a change that another thread has made. */
 #define TRIES 1000
-static struct lg__os_thread watch_memory;
-static bool is_reserved;
+static struct lg__os_thread watch_memory LG__SMALL;
+static bool is_reserved LG__SMALL;
 static int32_t watch_tid; /* of the latest one: it is seen a little longer than it runs */
 
 static void begin(void)

@@ -61,6 +61,8 @@ struct lg__site_event {
 };
 
 void lg__site_open(struct lg__guards *file, uint32_t budget);
+/* A fault of a run was survived. The file of a run without guards is not looked at. */
+bool lg__site_has_survived(const struct lg__guards *file);
 /* Index of the site; *ret_new: the caller describes it. Handler. */
 uint32_t lg__site_find(lg_guard_class guard_class, uint64_t address, bool *ret_new);
 /* One more fault may be survived there in this minute. Handler. */

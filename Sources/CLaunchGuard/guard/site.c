@@ -11,7 +11,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MINUTE_NS (60 * SECOND_NS)
 
-static struct lg__guards *file;
+static struct lg__guards *file LG__SMALL;
 static _Atomic uint32_t budget;
 /* State that the file does not need. */
 static struct {
@@ -29,6 +29,11 @@ void lg__site_open(struct lg__guards *in, uint32_t faults_a_minute)
     file = in;
     file->site_count = LG__GUARD_SITES;
     atomic_store_explicit(&file->site_bytes, sizeof(struct lg__guard_site), memory_order_release);
+}
+
+bool lg__site_has_survived(const struct lg__guards *in)
+{
+    return file == in && atomic_load(&in->survived);
 }
 
 uint32_t lg__site_find(lg_guard_class guard_class, uint64_t address, bool *ret_new)

@@ -1,6 +1,7 @@
 /* The clean end of a run, noted in the ledger: the next start does not read the run file then. */
 #include <string.h>
 
+#include "guard/guard.h"
 #include "launch/evidence.h"
 #include "launch/launch.h"
 #include "os/os.h"
@@ -32,7 +33,7 @@ void lg__clean_end_note(struct lg__host *host)
     end->wall_ns = run->wall_ns;
     end->begun_ns = run->monotonic_ns;
     end->ended_ns = atomic_load(&host->run.state->ended_ns);
-    end->finished = atomic_load(&host->run.guards->survived) ? LG__END_DEGRADED : 0;
+    end->finished = lg__site_has_survived(host->run.guards) ? LG__END_DEGRADED : 0;
     for (uint32_t i = 0; i < payload->context_count; i++)
         if (is_finished(host->run.state, payload->contexts[i].name))
             end->finished |= 1u << i;

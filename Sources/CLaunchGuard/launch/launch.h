@@ -23,14 +23,12 @@
 struct lg__host {
     pthread_mutex_t lock; /* of the ledger and of `launches` */
     struct lg__run run;   /* a forked child writes into its lock and into the two maps: one page */
-    struct lg__ledger ledger;
     _Atomic bool counts;  /* this process is the primary of a ledger */
     _Atomic bool closed;
     /* Become the primary, where the former one has ended. true: the process counts. NULL: never. */
     bool (*take_over)(struct lg__host *host);
     /* 1 in the process that started the session, 0 in its forked children; NULL: not started */
     const _Atomic uint32_t *unforked;
-    char directory[4096]; /* the state directory; "" for none */
     struct lg__problem problem;
     lg_launch *launches[LG_CONTEXTS_MAX];
     _Atomic uint32_t launch_count; /* launches are never removed */
@@ -45,6 +43,8 @@ struct lg__host {
     uint8_t boot_id[16];
     _Atomic uint64_t passed_ns;    /* simulated time */
     bool simulated;
+    struct lg__ledger ledger; /* large, and most of it is never there: last, with the path */
+    char directory[4096];     /* the state directory; "" for none */
 };
 
 

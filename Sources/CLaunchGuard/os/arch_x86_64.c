@@ -83,7 +83,7 @@ void *lg__arch_thread_pointer(void)
 /* The bit of AT_HWCAP2 by which Linux 5.9 says that RDFSBASE may be used (Linux,
  * Documentation/arch/x86/x86_64/fsgs.rst). */
 #define HWCAP2_FSGSBASE 2u
-static bool has_base;
+static bool has_base LG__SMALL;
 
 void lg__arch_bind(void)
 {

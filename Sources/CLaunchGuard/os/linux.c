@@ -42,7 +42,7 @@ void lg__os_bind(void)
     lg__arch_bind();
     /* Sizes that the compiler does not know, so that it makes calls of them. */
     static volatile size_t some = 8;
-    static volatile bool sink;
+    static volatile bool sink LG__SMALL;
     char from[16] = "0123456", to[16];
     memcpy(to, from, some);
     memmove(to + 1, to, some);
@@ -309,8 +309,8 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
 {
     /* Asked for several times a start, and the same as long as any process lives. Two threads at
      * once write the same bytes. */
-    static uint8_t known[LG__UUID_BYTES];
-    static _Atomic bool is_known;
+    static uint8_t known[LG__UUID_BYTES] LG__SMALL;
+    static _Atomic bool is_known LG__SMALL;
     if (is_known) {
         memcpy(ret_id, known, sizeof known);
         return true;
@@ -336,34 +336,47 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
     return true;
 }
 
-static bool read_stat(const char *path, pid_t *ret_pid, uint64_t *ret_ticks)
+/* Fields of proc(5), by their numbers there. */
+enum { STAT_STATE = 3, STAT_PARENT, STAT_THREADS = 20, STAT_START = 22, STAT_IGNORED = 33, STAT_CAUGHT, STAT_FIELDS };
+
+static bool read_stat(const char *path, struct lg__os_process *ret_process)
 {
     char text[1024];
+    uint64_t fields[STAT_FIELDS] = { 0 };
     if (read_text_file(path, text, sizeof text) <= 0)
         return false;
     /* The first field is the number. The second is the name in parentheses and may hold anything;
-     * the fields after the last ')' are numbers. The third is the state, the 22nd the start time
-     * (proc(5)). */
+     * the fields after the last ')' are the state and numbers. */
     const char *field = strrchr(text, ')');
     if (!field || field[1] != ' ' || field[2] == 'X')
         return false;
-    bool first_ended = *++field && field[1] == 'Z';
-    for (int number = 3; number < 22; number++) {
-        field = strchr(field + 1, ' ');
-        /* The first thread may end before others do: the 20th field is their number with it. */
-        if (!field || (number == 19 && first_ended && strtol(field + 1, NULL, 10) < 2))
+    const bool first_ended = *++field && field[1] == 'Z';
+    for (int number = STAT_STATE; number < STAT_FIELDS; number++) {
+        lg__os_number(field + 1 + (field[1] == '-'), 10, &fields[number]);
+        if (!(field = strchr(field + 1, ' ')) && number < STAT_START)
             return false;
+        if (!field)
+            break;
     }
-    *ret_pid = (pid_t)strtol(text, NULL, 10);
-    *ret_ticks = strtoull(field + 1, NULL, 10);
+    /* The first thread may end before others do. */
+    if (first_ended && fields[STAT_THREADS] < 2)
+        return false;
+    uint64_t pid = 0;
+    lg__os_number(text, 10, &pid);
+    *ret_process = (struct lg__os_process){ (pid_t)pid, (pid_t)fields[STAT_PARENT], fields[STAT_START],
+                                            fields[STAT_IGNORED] | fields[STAT_CAUGHT] };
     return true;
 }
 
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
 {
-    char path[40];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    return read_stat(path, &pid, ret_ticks);
+    char path[LG__OS_PROCESS_PATH];
+    struct lg__os_process process;
+    lg__os_process_path(path, pid, "/stat");
+    if (!read_stat(path, &process))
+        return false;
+    *ret_ticks = process.start_ticks;
+    return true;
 }
 
 /* PF_EXITING, PF_DUMPCORE and PF_SIGNALED of the kernel's sched.h. The ninth field of proc(5). */
@@ -371,17 +384,17 @@ bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
 
 bool lg__os_is_ending(pid_t pid)
 {
-    char path[40], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    char path[LG__OS_PROCESS_PATH], text[1024];
+    lg__os_process_path(path, pid, "/stat");
     const char *field = read_text_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
     for (int number = 2; field && number < 9; number++)
         field = strchr(field + 1, ' ');
     return field && strtoul(field + 1, NULL, 10) & ENDING;
 }
 
-bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks)
+bool lg__os_self(struct lg__os_process *ret_self)
 {
-    return read_stat("/proc/self/stat", ret_pid, ret_ticks);
+    return read_stat("/proc/self/stat", ret_self);
 }
 
 /* openat2(2), with a flag of linux/openat2.h: older headers lack both. */
@@ -515,16 +528,55 @@ static bool is_started_by_loader(void)
     return false;
 }
 
-void lg__os_executable(char *path, size_t size)
+size_t lg__os_join(char *to, size_t size, const char *first, const char *second, const char *third, const char *fourth)
+{
+    const char *const parts[] = { first, second, third, fourth };
+    size_t whole = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const size_t length = strlen(parts[i]), room = whole < size ? size - whole : 0;
+        memcpy(to + (room ? whole : 0), parts[i], length < room ? length : room);
+        whole += length;
+    }
+    if (size)
+        to[whole < size ? whole : size - 1] = 0;
+    return whole;
+}
+
+void lg__os_process_path(char to[LG__OS_PROCESS_PATH], pid_t pid, const char *name)
+{
+    char digits[12];
+    size_t at = sizeof digits;
+    digits[--at] = 0;
+    for (unsigned left = pid > 0 ? (unsigned)pid : 0; left; left /= 10)
+        digits[--at] = (char)('0' + left % 10);
+    lg__os_join(to, LG__OS_PROCESS_PATH, "/proc/", digits + at, name, "");
+}
+
+void lg__os_path_end(char *to, size_t size, const char *path)
+{
+    const size_t whole = strlen(path), mark = whole < size ? 0 : strlen(LG__CUT), end = mark ? size - 1 - mark : whole;
+    memcpy(to, LG__CUT, mark);
+    memcpy(to + mark, path + whole - end, end + 1);
+}
+
+__attribute__((noinline)) static void find_executable(char *path, size_t size)
 {
     struct lg__os_mapping mapping;
     if (!is_started_by_loader() || !lg__os_mapping_at(getauxval(AT_PHDR), &mapping) || !mapping.file_low) {
         const ssize_t count = readlink("/proc/self/exe", mapping.name, sizeof mapping.name - 1);
         mapping.name[count < 0 ? 0 : count] = 0;
     }
-    const size_t whole = strlen(mapping.name), mark = whole < size ? 0 : strlen(LG__CUT), end = mark ? size - 1 - mark : whole;
-    memcpy(path, LG__CUT, mark);
-    memcpy(path + mark, mapping.name + whole - end, end + 1);
+    lg__os_path_end(path, size, mapping.name);
+}
+
+void lg__os_executable(char *path, size_t size)
+{
+    /* most paths fit, and need no other room */
+    const ssize_t count = is_started_by_loader() ? -1 : readlink("/proc/self/exe", path, size);
+    if (count >= 0 && (size_t)count < size)
+        path[count] = 0;
+    else
+        find_executable(path, size);
 }
 
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)
@@ -532,7 +584,8 @@ const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)
     const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
     size_t count = getauxval(AT_PHNUM);
     /* the file may have been cut */
-    if (!headers || lg__os_readable((uint64_t)(uintptr_t)headers) == 0 || lg__os_readable((uint64_t)(uintptr_t)(headers + count) - 8) == 0)
+    const uint64_t first = (uint64_t)(uintptr_t)headers, last = (uint64_t)(uintptr_t)(headers + count) - 8;
+    if (!headers || lg__os_readable(first) == 0 || (first / LG__PAGE != last / LG__PAGE && lg__os_readable(last) == 0))
         return NULL;
     *ret_bias = 0;
     for (size_t i = 0; i < count; i++)

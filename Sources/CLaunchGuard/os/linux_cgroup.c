@@ -3,7 +3,6 @@
 #include "os/os.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,13 +11,16 @@
 
 static bool read_group_text(const char *path, char *text, size_t size)
 {
-    size_t done = 0;
+    size_t done = 0, wanted = 0;
     ssize_t count = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0)
         return false;
-    while (done < size - 1 && (count = read(file, text + done, size - 1 - done)) > 0)
-        done += (size_t)count;
+    do {
+        wanted = size - 1 - done;
+        count = wanted ? read(file, text + done, wanted) : 0;
+        done += count > 0 ? (size_t)count : 0;
+    } while (count > 0 && (size_t)count == wanted); /* the kernel makes such a file at once */
     close(file);
     text[done] = 0;
     return count >= 0 && done > 0;
@@ -27,8 +29,7 @@ static bool read_group_text(const char *path, char *text, size_t size)
 static bool read_in(const char *directory, const char *name, char *text, size_t size)
 {
     char path[PATH_BYTES + 64];
-    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
-    return written > 0 && (size_t)written < sizeof path && read_group_text(path, text, size);
+    return lg__os_join(path, sizeof path, directory, "/", name, "") < sizeof path && read_group_text(path, text, size);
 }
 
 /* ---- the groups ---- */
@@ -56,7 +57,8 @@ typedef bool (*group_visitor)(char directory[PATH_BYTES], size_t mount_size, boo
 
 bool lg__os_cgroups(const char *root, char text[LG__CGROUPS_BYTES])
 {
-    return read_in(root, "proc/self/cgroup", text, LG__CGROUPS_BYTES);
+    static const char path[] = "/proc/self/cgroup";
+    return root[0] ? read_in(root, path + 1, text, LG__CGROUPS_BYTES) : read_group_text(path, text, LG__CGROUPS_BYTES);
 }
 
 /* Each group of this process that may be one for memory, until one is taken. */
@@ -74,11 +76,11 @@ static bool visit_groups(const char *root, const char *text, group_visitor visit
             size_t size = (size_t)(group - controllers - 1);
             bool is_second = size == 0;
             if (is_second || lists(controllers + 1, size, "memory")) {
-                int mount = snprintf(directory, sizeof directory, "%s/sys/fs/cgroup%s", root, is_second ? "" : "/memory");
-                if (mount > 0 && (size_t)mount + (size_t)(end - group) < sizeof directory) {
+                const size_t mount = lg__os_join(directory, sizeof directory, root, "/sys/fs/cgroup", is_second ? "" : "/memory", "");
+                if (mount + (size_t)(end - group) < sizeof directory) {
                     memcpy(directory + mount, group + 1, (size_t)(end - group - 1));
-                    directory[mount + (end - group - 1)] = 0;
-                    if (visit(directory, (size_t)mount, is_second, argument))
+                    directory[mount + (size_t)(end - group - 1)] = 0;
+                    if (visit(directory, mount, is_second, argument))
                         return true;
                 }
             }
@@ -106,11 +108,15 @@ static bool count_in(char directory[PATH_BYTES], size_t mount_size, bool is_seco
     struct kills *kills = argument;
     char text[1024];
     struct stat info;
+    const size_t size = strlen(directory);
     (void)mount_size;
     if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
         return false;
     for (int i = 0; i < 2 && names[i]; i++) {
-        if (!read_in(directory, names[i], text, sizeof text) || !lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &kills->count))
+        const bool fits = lg__os_join(directory + size, PATH_BYTES - size, "/", names[i], "", "") < PATH_BYTES - size;
+        const bool is_read = fits && read_group_text(directory, text, sizeof text);
+        directory[size] = 0;
+        if (!is_read || !lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &kills->count))
             continue;
         kills->cgroup = info.st_ino;
         return true;
@@ -118,11 +124,17 @@ static bool count_in(char directory[PATH_BYTES], size_t mount_size, bool is_seco
     return false;
 }
 
-bool lg__os_oom_kills(const char *cgroups, uint64_t *ret_cgroup, uint64_t *ret_count)
+/* With room for the text that the caller does not have. */
+__attribute__((noinline)) static bool read_and_count(struct kills *kills)
 {
     char text[LG__CGROUPS_BYTES];
+    return lg__os_cgroups("", text) && visit_groups("", text, count_in, kills);
+}
+
+bool lg__os_oom_kills(const char *cgroups, uint64_t *ret_cgroup, uint64_t *ret_count)
+{
     struct kills kills;
-    if ((!cgroups && !lg__os_cgroups("", text)) || !visit_groups("", cgroups ? cgroups : text, count_in, &kills))
+    if (!(cgroups ? visit_groups("", cgroups, count_in, &kills) : read_and_count(&kills)))
         return false;
     *ret_cgroup = kills.cgroup;
     *ret_count = kills.count;

@@ -55,7 +55,7 @@ static long identity_of(int file, uint64_t *ret_identity)
 {
     struct stat_begin status;
     long result = lg__os_call(SYS_fstat, file, (long)(uintptr_t)&status, 0, 0, 0, 0);
-    *ret_identity = result == 0 ? status.inode ^ status.device << 48 : 0;
+    *ret_identity = result == 0 ? lg__os_identity(status.device, status.inode) : 0;
     return result;
 }
 

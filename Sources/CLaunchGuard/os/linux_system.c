@@ -215,15 +215,8 @@ void lg__os_unit(const char *cgroups, char *to, size_t to_size)
 
 void lg__os_process_name(pid_t pid, char name[16])
 {
-    /* "/proc/" number "/comm", the digits from the last one on */
-    char path[32] = "/proc/", digits[12];
-    size_t count = 0, at = strlen(path);
-    for (unsigned left = pid > 0 ? (unsigned)pid : 0; left; left /= 10)
-        digits[count++] = (char)('0' + left % 10);
-    while (count)
-        path[at++] = digits[--count];
-    memcpy(path + at, "/comm", sizeof "/comm");
-    char text[16];
+    char path[LG__OS_PROCESS_PATH], text[16];
+    lg__os_process_path(path, pid, "/comm");
     size_t size = pid > 0 ? read_once("", path, text, sizeof text) : 0;
     if (size && text[size - 1] == '\n')
         size--;

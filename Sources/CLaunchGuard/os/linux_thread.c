@@ -34,7 +34,7 @@ bool lg__os_on_alternate_stack(uintptr_t *ret_low, uintptr_t *ret_high)
     return stack.ss_flags & SS_ONSTACK;
 }
 
-static size_t variables_bytes; /* of a thread; 0: not known */
+static size_t variables_bytes LG__SMALL; /* of a thread; 0: not known */
 
 bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes)
 {

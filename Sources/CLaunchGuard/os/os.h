@@ -15,6 +15,10 @@
 #include <sys/types.h>
 #include <time.h>
 
+/* Small memory that a start, or a crash, writes to first: beside initialized variables, on pages
+ * that exist. */
+#define LG__SMALL __attribute__((section(".data.lg_small")))
+
 /* The unit of our files. The pages of the kernel are as large, or a multiple. */
 #define LG__PAGE 4096u
 #define LG__UUID_BYTES 16u
@@ -192,6 +196,11 @@ void lg__os_close(int file);
 int lg__os_bytes_waiting(int file);
 /* Identity of the file of a descriptor; 0 for none. Handler. */
 uint64_t lg__os_file_identity(int file);
+/* The same from what stat(2) says. */
+static inline uint64_t lg__os_identity(uint64_t device, uint64_t inode)
+{
+    return inode ^ device << 48;
+}
 /* Whether a descriptor still stands for that file; true also where a sandbox refuses to answer.
  * Handler. */
 bool lg__os_file_is(int file, uint64_t identity);
@@ -253,9 +262,14 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 /* Whether that process is being ended: by exit(), or by a signal, whose core dump may take long. */
 bool lg__os_is_ending(pid_t pid);
-/* Start time of this process, with its number in /proc, which is not its pid where /proc is of
- * another pid namespace. */
-bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
+/* This process as /proc has it. Its number is not its pid where /proc is of another pid
+ * namespace. */
+struct lg__os_process {
+    pid_t pid, parent;
+    uint64_t start_ticks;
+    uint64_t touched; /* signals without their default action, of 1 to 31: bit n − 1 for signal n */
+};
+bool lg__os_self(struct lg__os_process *ret_self);
 /* The control groups of this process, as the kernel writes them: the text of /proc/self/cgroup with
  * a NUL. `root` goes before the path: "" but in tests. false: unknown. */
 #define LG__CGROUPS_BYTES 8192u
@@ -328,6 +342,14 @@ uint64_t lg__os_function_bytes(const void *function);
 /* Path of the program's file, "" if unknown; also where the loader was called with the program as
  * an argument. Of one that does not fit, LG__CUT and its end. */
 void lg__os_executable(char *path, size_t size);
+/* Put up to four texts together, without the printf() of libc, whose pages a start would be the
+ * first to need. Cut where `size` ends. Returns the length of the whole. */
+size_t lg__os_join(char *to, size_t size, const char *first, const char *second, const char *third, const char *fourth);
+/* "/proc/" number name, with a name of at most 8 bytes. */
+#define LG__OS_PROCESS_PATH 32
+void lg__os_process_path(char to[LG__OS_PROCESS_PATH], pid_t pid, const char *name);
+/* The path, or what fits of it: LG__CUT and its end. */
+void lg__os_path_end(char *to, size_t size, const char *path);
 /* In place of the begin of a path. The name of a file is at the end. */
 #define LG__CUT "…"
 /* Program headers of the executable and its load bias; NULL if unknown. */

@@ -32,10 +32,10 @@ static struct heartbeat {
 static_assert(sizeof(struct heartbeat) == 64, "a cache line each");
 
 /* the session of these heartbeats: a process has one that is watched */
-static struct lg_session *watched_session;
-static _Atomic uint64_t first_look_ns; /* the age at which a heartbeat is looked at */
-static pthread_key_t thread_end_key; /* to know when a thread ends */
-static bool thread_end_key_made;
+static struct lg_session *watched_session LG__SMALL;
+static _Atomic uint64_t first_look_ns LG__SMALL; /* the age at which a heartbeat is looked at */
+static pthread_key_t thread_end_key LG__SMALL; /* to know when a thread ends */
+static bool thread_end_key_made LG__SMALL;
 
 /* The calling thread's heartbeat, plus one; 0: none. Initial-exec: exists with the thread. */
 static __thread uint32_t own_heartbeat __attribute__((tls_model("initial-exec")));

@@ -16,7 +16,11 @@ static bool good_app_id(const char *id)
     size_t size = strnlen(id, LG_NAME_MAX + 1);
     if (size == 0 || size > LG_NAME_MAX || id[0] == '.')
         return false;
-    return strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == size;
+    size_t good = 0;
+    while ((id[good] >= 'a' && id[good] <= 'z') || (id[good] >= 'A' && id[good] <= 'Z') || (id[good] >= '0' && id[good] <= '9') || id[good] == '.' ||
+           id[good] == '-' || id[good] == '_')
+        good++;
+    return good == size;
 }
 
 /* A folder of that name can be in a state directory. */
@@ -59,9 +63,9 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
         session->sizes.threads = 0;
     if (session->leave_out & LG_LEAVE_OUT_STACKS)
         session->sizes.stack_bytes = 0;
-    snprintf(session->app_id, sizeof session->app_id, "%s", options->app_id);
-    snprintf(session->role, sizeof session->role, "%s", options->role ? options->role : "");
-    snprintf(session->app_version, sizeof session->app_version, "%s", options->app_version ? options->app_version : "");
+    lg__os_join(session->app_id, sizeof session->app_id, options->app_id, "", "", "");
+    lg__os_join(session->role, sizeof session->role, options->role ? options->role : "", "", "", "");
+    lg__os_join(session->app_version, sizeof session->app_version, options->app_version ? options->app_version : "", "", "", "");
     return LG_OK;
 }
 
@@ -81,9 +85,9 @@ static int default_directory(const char *app_id, char *buffer, size_t size)
     if ((path = from_environment("STATE_DIRECTORY"))) /* systemd; several are separated by colons */
         return snprintf(buffer, size, "%.*s", (int)strcspn(path, ":"), path);
     if ((path = from_environment("XDG_STATE_HOME")))
-        return snprintf(buffer, size, "%s/%s", path, app_id);
+        return (int)lg__os_join(buffer, size, path, "/", app_id, "");
     if ((path = from_environment("HOME")))
-        return snprintf(buffer, size, "%s/.local/state/%s", path, app_id);
+        return (int)lg__os_join(buffer, size, path, "/.local/state/", app_id, "");
     return 0;
 }
 
@@ -144,13 +148,13 @@ lg_status lg__options_directory(struct lg_session *session, const lg_options *op
     const size_t size = sizeof host->directory;
     int length;
     if (options->state_directory && *options->state_directory)
-        length = snprintf(host->directory, size, "%s", options->state_directory);
+        length = (int)lg__os_join(host->directory, size, options->state_directory, "", "", "");
     else
         length = default_directory(session->app_id, host->directory, size);
     if (length == 0)
         return lg__problem_set(&host->problem, LG_ERR_NO_DIRECTORY, NULL, 0);
     if (length > 0 && (size_t)length < size && session->role[0])
-        length += snprintf(host->directory + length, size - (size_t)length, "/%s", session->role);
+        length += (int)lg__os_join(host->directory + length, size - (size_t)length, "/", session->role, "", "");
     if (length < 0 || (size_t)length >= size) {
         host->directory[0] = 0;
         return lg__problem_say(&host->problem, LG_ERR_OPTION, "lg_start: the path of the state directory has more than %zu bytes", size - 1);

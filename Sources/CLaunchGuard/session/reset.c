@@ -25,10 +25,9 @@ static lg_status look(const char *path, lg_ledger_info *ret_info)
 
 static uint64_t this_process(uint8_t ret_boot_id[16])
 {
-    pid_t pid = 0;
-    uint64_t start_ticks = 0;
+    struct lg__os_process self;
     lg__os_boot_id(ret_boot_id);
-    return lg__os_self(&pid, &start_ticks) ? lg__ledger_process(pid, start_ticks, ret_boot_id) : 0;
+    return lg__os_self(&self) ? lg__ledger_process(self.pid, self.start_ticks, ret_boot_id) : 0;
 }
 
 static lg_status reset_contexts(struct lg__ledger *ledger, const char *context)

@@ -340,16 +340,16 @@ static void apply_beside_primary(struct lg_session *session)
 void lg__retention_apply(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
-    const struct lg__retention_limits limits = { session->keep_runs, most_bytes(session) };
     uint32_t count;
     if (!host->counts && session->preloaded)
         apply_beside_primary(session);
     if (!host->counts)
         return;
     trim_last(session);
-    bool says_more = !is_listed(session, session->ordinal) || delete_listed(session);
+    bool says_more = !is_listed(session, session->ordinal) || host->run.is_recycled || delete_listed(session);
     if (says_more && is_listed(session, session->ordinal + 1))
         return; /* the next start finds its run in the list */
+    const struct lg__retention_limits limits = { session->keep_runs, most_bytes(session) };
     struct lg__owed_reports owed = lg__owed_reports_open(session->runs_directory);
     struct lg__ended_run *runs = ended_runs(session, &owed, &count);
     lg__retention_choice_make(runs, count, &limits);

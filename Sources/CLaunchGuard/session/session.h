@@ -37,6 +37,8 @@ struct lg_session {
     struct lg__host host;
     const struct lg__preloaded *preloaded; /* NULL: the program knows of its session */
     bool forked; /* a preloaded one in a forked child */
+    pid_t parent;
+    uint64_t touched_signals; /* as in struct lg__os_process, early in the start */
     struct lg__cpu_look cpu; /* of the watch thread */
     _Atomic lg_protection protection;
     uint32_t deadline_ms, handler_ms, keep_repeats, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture,
@@ -45,7 +47,6 @@ struct lg_session {
     uint64_t keep_bytes;
     char app_id[LG__NAME_BYTES], app_version[LG__NAME_BYTES];
     char role[LG__NAME_BYTES]; /* last part of the state directory; "": none */
-    char run_path[4096 + 96];
     int runs_directory; /* descriptor, during the start alone; −1: none */
     uint64_t runs_identity; /* lg__os_file_identity() of that directory */
     uint64_t root_identity; /* of "/" at the start of a preloaded session */
@@ -55,6 +56,7 @@ struct lg_session {
     struct lg_session *older; /* of a simulated one: sessions are kept until the process ends */
     /* reads 1 while lg__session_check() says LG_OK; never NULL; exchanged while others read it */
     _Atomic(const _Atomic uint32_t *) open;
+    char run_path[4096 + 96];
 };
 
 /* start.c: lg_start() for a program that does not know of LaunchGuard. Each forked child has a

@@ -15,9 +15,10 @@
 #include "walk/walk.h"
 #include "store/given.h"
 
-/* all zero until the first start: most of its pages are never there */
-static struct lg_session the_session;
-static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+/* all zero until the first start: most of its pages are never there. What every start writes to
+ * begins a page. */
+static struct lg_session the_session __attribute__((aligned(LG__PAGE)));
+static pthread_mutex_t start_lock LG__SMALL = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t identity_of_root(void)
 {
@@ -83,9 +84,8 @@ static bool heal_page(int signal, siginfo_t *info, void *ucontext)
 
 static void identify(struct lg_session *session, struct lg__identity *identity)
 {
-    size_t count = 0;
-    uint64_t bias = 0;
-    const void *headers = lg__os_program_headers(&count, &bias);
+    const struct lg__executable *executable = &lg__modules_executable;
+    lg__modules_find_executable();
     memset(identity, 0, sizeof *identity);
     lg__os_random(identity->uuid, sizeof identity->uuid);
     identity->uuid[6] = (uint8_t)((identity->uuid[6] & 0x0f) | 0x40); /* version 4, RFC 9562 */
@@ -95,16 +95,20 @@ static void identify(struct lg_session *session, struct lg__identity *identity)
     identity->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
     identity->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
     identity->pid = lg__os_pid();
-    pid_t proc_pid = 0;
-    if (lg__os_self(&proc_pid, &identity->start_ticks) && proc_pid != identity->pid)
-        identity->proc_pid = proc_pid;
+    struct lg__os_process self = { .touched = UINT64_MAX };
+    if (lg__os_self(&self) && self.pid != identity->pid)
+        identity->proc_pid = self.pid;
+    identity->start_ticks = self.start_ticks;
+    session->touched_signals = self.touched;
+    /* the parent that /proc shows is of its pid namespace */
+    session->parent = identity->proc_pid || !self.pid ? getppid() : self.parent;
     identity->uid = geteuid();
     identity->arch = lg__arch;
-    if (headers)
-        identity->build_id_size = lg__image_build_id(headers, count, bias, identity->build_id);
+    if (executable->headers)
+        identity->build_id_size = lg__image_build_id(executable->headers, executable->count, executable->bias, identity->build_id);
     memcpy(identity->app_id, session->app_id, sizeof identity->app_id);
     memcpy(identity->app_version, session->app_version, sizeof identity->app_version);
-    lg__os_executable(identity->executable, sizeof identity->executable);
+    lg__os_path_end(identity->executable, sizeof identity->executable, executable->path);
 }
 
 /* The number of this run: unique and growing also when the hot page was damaged. */
@@ -131,7 +135,7 @@ static int open_directory(struct lg_session *session)
     int parent = lg__map_directory(path, &host->problem);
     if (parent < 0)
         return parent;
-    int directory = lg__map_subdirectory(parent, session->role, host->directory, &host->problem);
+    int directory = lg__map_subdirectory(parent, session->role, host->directory, NULL, &host->problem);
     close(parent);
     return directory;
 }
@@ -148,12 +152,11 @@ static lg_status open_in(int directory, struct lg_session *session, const struct
 {
     struct lg__host *host = &session->host;
     char path[4096 + 96];
-    snprintf(path, sizeof path, "%s/runs", host->directory);
-    session->runs_directory = lg__map_subdirectory(directory, "runs", path, &host->problem);
+    lg__os_join(path, sizeof path, host->directory, "/runs", "", "");
+    session->runs_directory = lg__map_subdirectory(directory, "runs", path, &session->runs_identity, &host->problem);
     if (session->runs_directory < 0)
         return host->problem.status;
-    session->runs_identity = lg__os_file_identity(session->runs_directory);
-    snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
+    lg__os_join(path, sizeof path, host->directory, "/ledger.lg", "", "");
     /* the ledger counts programs that are started, and no workers */
     session->process = session->forked ? 0 : lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
     lg_status status = lg__disk_space_ledger(session, directory, path, session->process, identity->boot_id);
@@ -178,7 +181,7 @@ static lg_status open_ledger(struct lg_session *session, const struct lg__identi
         }
         shared = true;
         close_runs(session);
-        int own = lg__options_own_folder(session) ? lg__map_subdirectory(directory, session->app_id, host->directory, &host->problem) : -1;
+        int own = lg__options_own_folder(session) ? lg__map_subdirectory(directory, session->app_id, host->directory, NULL, &host->problem) : -1;
         close(directory);
         directory = own;
     }
@@ -198,7 +201,7 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     identity->ordinal = session->ordinal = next_ordinal(&host->ledger);
     identity->secondary = !host->ledger.primary;
     lg__run_name(identity->ordinal, identity->uuid, name);
-    snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
+    lg__os_join(session->run_path, sizeof session->run_path, host->directory, "/runs/", name, "");
     lg_status made = lg__disk_space_run(session, name, lg__retention_oldest(session, ended) ? ended : NULL, identity);
     return made == LG_OK ? status : lg__disk_space_none(session, made, identity);
 }
@@ -219,6 +222,7 @@ static lg_status install_capture(struct lg_session *session)
         .keep_first = session->keep_first,
         .preloaded = session->preloaded,
         .forked = session->forked,
+        .touched_signals = session->touched_signals,
         .leaves = session->preloaded ? session->preloaded->leaves : NULL,
         .watch = lg__watch_start(session),
     };
@@ -239,7 +243,7 @@ static void note_memory(struct lg__state *state, const char *cgroups)
     atomic_store(&state->oom_known, 1);
 }
 
-static void note_surroundings(struct lg_session *session)
+__attribute__((noinline)) static void note_surroundings(struct lg_session *session)
 {
     char cgroups[LG__CGROUPS_BYTES];
     if (!lg__os_cgroups("", cgroups))
@@ -250,7 +254,7 @@ static void note_surroundings(struct lg_session *session)
 
 static void register_once(void)
 {
-    static bool done;
+    static bool done LG__SMALL;
     if (done)
         return;
     done = true;

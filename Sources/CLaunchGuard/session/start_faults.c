@@ -15,8 +15,8 @@
 #define UNSEEN_MAX 16u
 
 /* of the start that is under way; NULL and 0: none is */
-static struct lg__hot *_Atomic hot_of_start;
-static _Atomic int32_t starting_tid;
+static struct lg__hot *_Atomic hot_of_start LG__SMALL;
+static _Atomic int32_t starting_tid LG__SMALL;
 
 static void note_fault(struct lg__hot_faults *faults)
 {

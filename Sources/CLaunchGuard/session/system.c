@@ -69,9 +69,9 @@ static void take_unit(struct lg__system *system, const char *cgroups)
 }
 
 /* A unit is worth more than the name of the parent, which costs a file. */
-static void take_parent(struct lg__system *system, bool is_proc_ours)
+static void take_parent(struct lg__system *system, pid_t parent, bool is_proc_ours)
 {
-    system->parent_pid = getppid();
+    system->parent_pid = parent;
     if (!system->unit[0] && is_proc_ours)
         lg__os_process_name(system->parent_pid, system->parent_name);
 }
@@ -84,7 +84,7 @@ void lg__system_take(struct lg_session *session, const char *cgroups)
     lg__os_container("", system->container);
     take_machine(session, &system->machine);
     take_unit(system, cgroups);
-    take_parent(system, !session->host.run.identity->proc_pid);
+    take_parent(system, session->parent, !session->host.run.identity->proc_pid);
     if (session->keep_command_line)
         system->command_line_size = (uint32_t)lg__os_command_line(system->command_line, sizeof system->command_line, &cut);
     system->command_line_cut = cut;

@@ -21,7 +21,7 @@
  * this often whether any is left. */
 #define ALONE_NS UINT64_C(1000000000)
 
-static struct lg_session *watched_session;
+static struct lg_session *watched_session LG__SMALL;
 
 /* Look at heartbeats, deadlines and limits. Returns the nanoseconds until the next look. */
 static uint64_t look_around(struct lg_session *session)

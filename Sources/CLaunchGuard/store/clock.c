@@ -11,8 +11,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-static struct lg__clock_point first;
-static uint64_t first_asleep_ns;
+static struct lg__clock_point first LG__SMALL;
+static uint64_t first_asleep_ns LG__SMALL;
 
 static struct lg__clock_point take_point(void)
 {

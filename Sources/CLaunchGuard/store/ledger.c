@@ -236,11 +236,14 @@ static lg_status replace_ledger(int directory, const char *path, const char *app
 
 static void load_slot(struct lg__ledger *ledger)
 {
-    uint64_t first = lg__ledger_payload_load(ledger->slots[0], &ledger->payload), second = lg__ledger_payload_load(ledger->slots[1], &ledger->payload);
-    ledger->current = second > first;
-    ledger->generation = second;
-    if (first >= second) /* both 0: the caller keeps the file aside */
-        ledger->generation = lg__ledger_payload_load(ledger->slots[0], &ledger->payload);
+    const unsigned newer = *(volatile uint64_t *)&ledger->slots[1]->generation > *(volatile uint64_t *)&ledger->slots[0]->generation;
+    ledger->current = newer;
+    ledger->generation = lg__ledger_payload_load(ledger->slots[newer], &ledger->payload);
+    if (ledger->generation)
+        return;
+    ledger->current = 1 - newer;
+    /* 0 again: the caller keeps the file aside */
+    ledger->generation = lg__ledger_payload_load(ledger->slots[1 - newer], &ledger->payload);
 }
 
 /* Another process, the primary of then, stored after load_slot(). */
@@ -296,7 +299,7 @@ static lg_status open_once(int directory, const char *path, const char *app_id, 
     else
         status = judge_file(file, &info, &header);
 
-    if (status == LG_OK && (status = lg__map_file(file, path, LEDGER_BYTES, &ledger->map, problem)) == LG_OK) {
+    if (status == LG_OK && (status = lg__map_file(file, lg__os_identity(info.st_dev, info.st_ino), path, LEDGER_BYTES, &ledger->map, problem)) == LG_OK) {
         attach(ledger);
         load_slot(ledger);
         if (ledger->generation && is_of_another(&ledger->payload, app_id))

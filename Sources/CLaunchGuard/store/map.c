@@ -20,8 +20,8 @@
 static struct {
     _Atomic(uint8_t *) base;
     _Atomic size_t size;
-} healable[HEALABLE_MAX];
-static _Atomic size_t page_size; /* of the kernel */
+} healable[HEALABLE_MAX] LG__SMALL;
+static _Atomic size_t page_size LG__SMALL; /* of the kernel */
 static _Atomic unsigned healed_pages;
 
 static void heal_register(const struct lg__map *map)
@@ -84,7 +84,7 @@ unsigned lg__map_healed(void)
 }
 
 /* A descriptor for a directory of ours or −1. */
-static int check_directory(int file, const char *path, bool is_link_refused, struct lg__problem *problem)
+static int check_directory(int file, const char *path, bool is_link_refused, uint64_t *ret_identity, struct lg__problem *problem)
 {
     struct stat info;
     if (file < 0) {
@@ -101,6 +101,8 @@ static int check_directory(int file, const char *path, bool is_link_refused, str
     } else if (info.st_uid != geteuid()) {
         lg__problem_set(problem, LG_ERR_OWNER, path, 0);
     } else {
+        if (ret_identity)
+            *ret_identity = lg__os_identity(info.st_dev, info.st_ino);
         return lg__os_file_beyond(file);
     }
     close(file);
@@ -109,10 +111,10 @@ static int check_directory(int file, const char *path, bool is_link_refused, str
 
 int lg__map_directory(const char *path, struct lg__problem *problem)
 {
-    return check_directory(lg__path_open(path), path, false, problem);
+    return check_directory(lg__path_open(path), path, false, NULL, problem);
 }
 
-int lg__map_subdirectory(int parent, const char *name, const char *path, struct lg__problem *problem)
+int lg__map_subdirectory(int parent, const char *name, const char *path, uint64_t *ret_identity, struct lg__problem *problem)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int file = openat(parent, name, flags);
@@ -123,7 +125,7 @@ int lg__map_subdirectory(int parent, const char *name, const char *path, struct 
         }
         file = openat(parent, name, flags);
     }
-    return check_directory(file, path, true, problem);
+    return check_directory(file, path, true, ret_identity, problem);
 }
 
 /* The return of a piece costs about 65 µs (ext4), whatever its size is: smaller ones stay. */
@@ -157,7 +159,7 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
     lg__map_lock(file);
     int error = preallocate(file, size);
     lg_status status = error ? lg__problem_set(problem, lg__problem_from_errno(error), path, error)
-                             : lg__map_file(file, path, size, ret_map, problem);
+                             : lg__map_file(file, lg__os_file_identity(file), path, size, ret_map, problem);
     /* To read ahead at each first touch would cost the start several times what the touch does. */
     if (status == LG_OK)
         madvise(ret_map->base, size, MADV_RANDOM);
@@ -172,7 +174,7 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
 static void give_back(int file, off_t size, off_t least)
 {
     off_t from = lseek(file, 0, SEEK_HOLE), to;
-    for (; from >= 0 && from < size; from = lseek(file, to, SEEK_HOLE)) {
+    for (; from >= 0 && from < size; from = to < size ? lseek(file, to, SEEK_HOLE) : size) {
         to = lseek(file, from, SEEK_DATA);
         to = to < 0 ? size : to; /* the last hole */
         LG_FAULT_POINT("map: hole found");
@@ -209,7 +211,7 @@ void lg__map_trim_ended(int directory, const char *name)
 static bool clear(const struct lg__map *map)
 {
     size_t total = 0;
-    off_t from = lseek(map->file, 0, SEEK_DATA), to;
+    off_t from = lseek(map->file, 0, SEEK_DATA), to = 0;
     for (; from >= 0 && (size_t)from < map->size; from = lseek(map->file, to, SEEK_DATA)) {
         to = lseek(map->file, from, SEEK_HOLE);
         if (to <= from)
@@ -218,18 +220,25 @@ static bool clear(const struct lg__map *map)
         if ((total += size) > CLEAR_MAX)
             return false;
         uint8_t *data = (uint8_t *)map->base + from;
-        madvise(data, size, MADV_POPULATE_WRITE);
+        if (size > LG__PAGE)
+            madvise(data, size, MADV_POPULATE_WRITE);
         memset(data, 0, size);
     }
-    return from >= 0 || errno == ENXIO;
+    if (from < 0 && errno != ENXIO)
+        return false;
+    /* what a reader has seen of the holes would be taken for data once they have blocks */
+    posix_fadvise(map->file, to, 0, POSIX_FADV_DONTNEED);
+    return true;
 }
 
 /* A file as lg__map_create() made it, that no other name shows. */
-static bool is_whole(int file, size_t size)
+static bool is_whole(int file, size_t size, uint64_t *ret_identity)
 {
     struct stat info;
-    return fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_nlink == 1 &&
-           (info.st_mode & 07777) == 0600 && (size_t)info.st_size == size;
+    if (fstat(file, &info) != 0)
+        return false;
+    *ret_identity = lg__os_identity(info.st_dev, info.st_ino);
+    return S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_nlink == 1 && (info.st_mode & 07777) == 0600 && (size_t)info.st_size == size;
 }
 
 static void give_up(int directory, const char *name, struct lg__map *map)
@@ -244,12 +253,13 @@ static void give_up(int directory, const char *name, struct lg__map *map)
 bool lg__map_recycle(int directory, const char *ended, const char *name, size_t size, struct lg__map *ret_map)
 {
     struct lg__problem ignored = { .status = LG_OK };
+    uint64_t identity;
     int file = lg__os_file_beyond(openat(directory, ended, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (file < 0)
         return false;
     /* The process of the run holds one lock, readers and witnesses the other. */
-    if (!is_whole(file, size) || !lg__map_lock(file) || flock(file, LOCK_EX | LOCK_NB) != 0 ||
-        lg__map_file(file, ended, size, ret_map, &ignored) != LG_OK) {
+    if (!is_whole(file, size, &identity) || !lg__map_lock(file) || flock(file, LOCK_EX | LOCK_NB) != 0 ||
+        lg__map_file(file, identity, ended, size, ret_map, &ignored) != LG_OK) {
         close(file);
         return false;
     }
@@ -260,7 +270,8 @@ bool lg__map_recycle(int directory, const char *ended, const char *name, size_t 
     LG_FAULT_POINT("recycle: without magic");
     bool cleared = clear(ret_map);
     LG_FAULT_POINT("recycle: cleared");
-    if (!cleared || preallocate(file, size) != 0 || renameat(directory, ended, directory, name) != 0) {
+    /* no limit on the size of files matters: the file does not grow */
+    if (!cleared || posix_fallocate(file, 0, (off_t)size) != 0 || renameat(directory, ended, directory, name) != 0) {
         give_up(directory, ended, ret_map);
         return false;
     }
@@ -274,12 +285,12 @@ void lg__map_show(const struct lg__map *map)
         flock(map->file, LOCK_UN);
 }
 
-lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem)
+lg_status lg__map_file(int file, uint64_t identity, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem)
 {
     void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (base == MAP_FAILED)
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
-    *ret_map = (struct lg__map){ base, size, file, lg__os_file_identity(file) };
+    *ret_map = (struct lg__map){ base, size, file, identity };
     heal_register(ret_map);
     return LG_OK;
 }

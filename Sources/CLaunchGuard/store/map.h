@@ -20,8 +20,9 @@ struct lg__map {
  * as in path.h. Returns a descriptor or −1 with the problem noted. */
 int lg__map_directory(const char *path, struct lg__problem *problem);
 
-/* The same for one directory inside another, which is not a link. */
-int lg__map_subdirectory(int parent, const char *name, const char *path, struct lg__problem *problem);
+/* The same for one directory inside another, which is not a link. `ret_identity`: that of the file;
+ * may be NULL. */
+int lg__map_subdirectory(int parent, const char *name, const char *path, uint64_t *ret_identity, struct lg__problem *problem);
 
 /* Create a file of `size` zero bytes (0600), preallocated, mapped and locked. `path` is for
  * messages only. */
@@ -44,8 +45,8 @@ void lg__map_trim(const struct lg__map *map);
 /* The same for the file of a process that has ended, also of small pieces. */
 void lg__map_trim_ended(int directory, const char *name);
 
-/* Map an open file. */
-lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem);
+/* Map an open file with that identity. */
+lg_status lg__map_file(int file, uint64_t identity, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem);
 
 /* Memory that behaves like a mapped file, for a session without files. false: no memory. */
 bool lg__map_anonymous(size_t size, struct lg__map *ret_map);

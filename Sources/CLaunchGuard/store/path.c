@@ -97,13 +97,12 @@ static bool step(struct walk *walk)
     return go_to(walk, file);
 }
 
-int lg__path_open(const char *path)
+/* Part by part. */
+__attribute__((noinline)) static int open_parts(const char *path)
 {
     struct walk walk = { .links = 0 };
     size_t length = strlen(path);
-    int file = lg__os_open_without_links(path);
-    if (file >= 0)
-        return file;
+    int file;
     if (length == 0 || length >= PATH_BYTES)
         return fail(-1, length == 0 ? ENOENT : ENAMETOOLONG);
     memcpy(walk.rest, path, length + 1);
@@ -113,4 +112,10 @@ int lg__path_open(const char *path)
             return fail(walk.at, errno);
     file = walk.at < 0 ? -1 : openat(walk.at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return file >= 0 ? (close(walk.at), file) : fail(walk.at, errno);
+}
+
+int lg__path_open(const char *path)
+{
+    const int file = lg__os_open_without_links(path);
+    return file >= 0 ? file : open_parts(path);
 }

@@ -1,7 +1,6 @@
 #include "store/run.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "launchguard/reader.h"
 #include "os/fault_point.h"
@@ -60,9 +59,13 @@ void lg__run_uuid_text(const uint8_t uuid[16], char text[37])
 
 void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NAME_BYTES])
 {
-    char text[37];
+    char text[37], digits[24];
+    size_t at = sizeof digits;
+    digits[--at] = 0;
+    for (uint64_t left = ordinal; left || at > sizeof digits - 1 - 8; left /= 10)
+        digits[--at] = (char)('0' + left % 10);
     lg__run_uuid_text(uuid, text);
-    snprintf(name, LG__RUN_NAME_BYTES, "%08llu-%s.lgrun", (unsigned long long)ordinal, text);
+    lg__os_join(name, LG__RUN_NAME_BYTES, digits + at, "-", text, ".lgrun");
 }
 
 static size_t align(size_t size)
@@ -156,6 +159,24 @@ static void fill_in(struct lg__run *run, const struct lg__identity *identity, co
     LG_FAULT_POINT("run: filled");
 }
 
+/* The first run of a process has memory of the usual size without a call. */
+static _Alignas(LG__PAGE) uint8_t first_memory[20480];
+static atomic_bool is_first_taken LG__SMALL;
+
+static bool take_memory(size_t size, struct lg__map *ret_memory)
+{
+    *ret_memory = (struct lg__map){ first_memory, size, -1, 0 };
+    return (size <= sizeof first_memory && !atomic_exchange(&is_first_taken, true)) || lg__map_anonymous(size, ret_memory);
+}
+
+static void give_memory_back(const struct lg__map *memory)
+{
+    if (memory->base == first_memory)
+        atomic_store(&is_first_taken, false); /* nothing was written to it */
+    else
+        lg__map_free(memory);
+}
+
 lg_status lg__run_create(int directory, const char *name, const char *path, const char *ended,
                          const struct lg__run_sizes *sizes, const struct lg__identity *identity, struct lg__run *ret_run,
                          struct lg__problem *problem)
@@ -169,18 +190,19 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     const size_t ring_memory = align(lg__ring_memory(shape)), writer_memory = ring_memory + align(sizeof(struct lg__annotation_memory));
     lay_out(sizes, &layout);
     const size_t total = layout.file_bytes;
-    if (!lg__map_anonymous(writer_memory + layout.memory_bytes, &memory))
+    if (!take_memory(writer_memory + layout.memory_bytes, &memory))
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
     const bool recycled = directory >= 0 && ended && lg__map_recycle(directory, ended, name, total, &run.map);
     if (directory >= 0 && !recycled) {
         lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
         if (status != LG_OK) {
-            lg__map_free(&memory);
+            give_memory_back(&memory);
             return status;
         }
     } else if (directory < 0 && !lg__map_anonymous(total, &run.map)) {
         return lg__problem_set(problem, LG_ERR_SYSTEM, NULL, 0);
     }
+    run.is_recycled = recycled;
     uint8_t *const base = run.map.base, *const rest = (uint8_t *)memory.base + writer_memory;
     run.identity = place_of(&layout, base, rest, LG__SECTION_IDENTITY);
     run.system = place_of(&layout, base, rest, LG__SECTION_SYSTEM);

@@ -9,6 +9,7 @@
 
 struct lg__run {
     struct lg__map map;
+    bool is_recycled; /* the file was that of an ended run */
     struct lg__identity *identity;
     struct lg__system *system;
     struct lg__state *state;

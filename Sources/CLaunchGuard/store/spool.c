@@ -35,10 +35,10 @@ int lg__spool_open(int state_directory, const char *path, bool make, struct lg__
             lg__problem_set(problem, lg__problem_from_errno(errno), folder_path, errno);
         return spool;
     }
-    int spool = lg__map_subdirectory(state_directory, "spool", folder_path, problem);
+    int spool = lg__map_subdirectory(state_directory, "spool", folder_path, NULL, problem);
     for (size_t i = 0; spool >= 0 && i < sizeof folders / sizeof folders[0]; i++) {
         snprintf(folder_path, sizeof folder_path, "%s/spool/%s", path, folders[i]);
-        int folder = lg__map_subdirectory(spool, folders[i], folder_path, problem);
+        int folder = lg__map_subdirectory(spool, folders[i], folder_path, NULL, problem);
         if (folder < 0) {
             close(spool);
             return -1;

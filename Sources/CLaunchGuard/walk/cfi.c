@@ -35,11 +35,6 @@ static struct states {
     struct state now, initial, remembered[STATES_MAX];
 } all_states[LG__WALKERS];
 
-void lg__cfi_prepare(void)
-{
-    lg__memory_touch(&all_states[LG__WALKER_CRASH], sizeof all_states[LG__WALKER_CRASH]);
-}
-
 /* ---- reading ---- */
 
 static uint64_t fixed(struct input *in, size_t size)

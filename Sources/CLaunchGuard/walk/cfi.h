@@ -40,9 +40,6 @@ struct lg__cfi_row {
  * tables: call the function where a fault is recovered. One walk at a time. */
 bool lg__cfi_find(const struct lg__module_range *module, uint64_t address, struct lg__cfi_row *ret_row);
 
-/* Touch the memory that it writes to. */
-void lg__cfi_prepare(void);
-
 /* Value of an expression, which begins with its length; `initial` is the first entry on its stack.
  * false: the expression cannot be read, or not be understood. */
 bool lg__expression_evaluate(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value);

@@ -20,22 +20,25 @@ uint32_t lg__image_crc(const void *bytes, size_t size)
 static bool find_build_id(uint64_t at, uint64_t end, lg__image_read read, struct lg__module_range *module)
 {
     for (unsigned i = 0; i < NOTES_MAX && end - at >= sizeof(ElfW(Nhdr)); i++) {
-        ElfW(Nhdr) note;
-        char owner[4];
-        uint8_t id[LG__BUILD_ID_BYTES];
-        if (read(&note, at, sizeof note) != sizeof note)
+        struct {
+            ElfW(Nhdr) head;
+            char owner[4];
+            uint8_t id[LG__BUILD_ID_BYTES];
+        } note;
+        const size_t wanted = end - at < sizeof note ? (size_t)(end - at) : sizeof note, got = read(&note, at, wanted);
+        if (got < sizeof note.head)
             return false;
-        at += sizeof note;
-        uint64_t name = ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3), size = ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
+        at += sizeof note.head;
+        uint64_t name = ((uint64_t)note.head.n_namesz + 3) & ~UINT64_C(3), size = ((uint64_t)note.head.n_descsz + 3) & ~UINT64_C(3);
         if (name + size > end - at)
             return false;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && read(owner, at, 4) == 4 && memcmp(owner, "GNU", 4) == 0) {
-            uint32_t bytes = note.n_descsz < sizeof id ? note.n_descsz : (uint32_t)sizeof id;
-            if (read(id, at + name, bytes) != bytes)
+        if (note.head.n_type == NT_GNU_BUILD_ID && note.head.n_namesz == 4 && got >= sizeof note.head + 4 && memcmp(note.owner, "GNU", 4) == 0) {
+            uint32_t bytes = note.head.n_descsz < sizeof note.id ? note.head.n_descsz : (uint32_t)sizeof note.id;
+            if (got < sizeof note.head + 4 + bytes)
                 return false;
             module->id_address = at + name;
             module->id_size = bytes;
-            module->id_crc = lg__image_crc(id, bytes);
+            module->id_crc = lg__image_crc(note.id, bytes);
             return true;
         }
         at += name + size;
@@ -117,12 +120,19 @@ bool lg__image_describe(struct lg__image_room *room, uint64_t headers, size_t co
     return true;
 }
 
-uint32_t lg__image_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES])
+uint32_t lg__image_build_id(uint64_t headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES])
 {
+    struct lg__module_range module = { .id_size = 0 };
     struct lg__image_room room;
-    struct lg__module_range module;
-    if (!lg__image_describe(&room, (uint64_t)(uintptr_t)headers, count, bias, lg__memory_copy, &module))
+    const ElfW(Phdr) *header = (const ElfW(Phdr) *)&room;
+    const size_t size = count * sizeof *header;
+    if (count > LG__IMAGE_HEADERS || lg__memory_copy(&room, headers, size) != size)
         return 0;
+    for (size_t i = 0; i < count && !module.id_size; i++) {
+        const uint64_t start = bias + header[i].p_vaddr;
+        if (header[i].p_type == PT_NOTE && start < ADDRESS_END && header[i].p_memsz < ADDRESS_END)
+            find_build_id(start, start + header[i].p_memsz, lg__memory_copy, &module);
+    }
     return (uint32_t)lg__memory_copy(ret_id, module.id_address, module.id_size);
 }
 

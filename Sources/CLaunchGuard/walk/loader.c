@@ -13,8 +13,6 @@
 #define FOUND_MAX 128u
 static_assert(FOUND_MAX < LG__MODULES_MAX, "all of them have a place in the run file");
 
-static uint64_t debug; /* address of the loader's struct r_debug; 0: none, as in a static program */
-
 struct node {
     uint64_t address;
     struct link_map map;
@@ -27,6 +25,7 @@ static struct work {
     uint32_t settled; /* lg__memory_age for which `in_use` was chosen */
     bool unwritten;   /* the table that was made is not in the run file */
     bool found_more;  /* since the last writing */
+    uint64_t debug;   /* address of the loader's struct r_debug; 0: none, as in a static program */
     uint32_t found_count;
     struct node node;
     struct lg__modules *fresh;    /* made by this crash or snapshot, or by an earlier one */
@@ -43,16 +42,6 @@ void lg__loader_forget(void)
     }
 }
 
-void lg__loader_prepare(void)
-{
-    lg__memory_touch(&works[LG__WALKER_CRASH], offsetof(struct work, tables));
-    struct lg__image_room room;
-    struct lg__module_range program;
-    const struct lg__executable *executable = &lg__modules_executable;
-    if (executable->headers && lg__image_describe(&room, executable->headers, executable->count, executable->bias, lg__memory_copy, &program))
-        debug = lg__image_dynamic(program.dynamic, DT_DEBUG, lg__memory_copy);
-}
-
 /* ---- the list ---- */
 
 static bool read_node(struct node *node, uint64_t at)
@@ -67,6 +56,7 @@ static bool read_node(struct node *node, uint64_t at)
 static bool first_node(struct node *node)
 {
     struct r_debug list;
+    const uint64_t debug = works[lg__memory_walker].debug;
     return debug && lg__memory_read(&list, debug, sizeof list) == sizeof list && list.r_version >= 1 &&
            read_node(node, (uint64_t)(uintptr_t)list.r_map);
 }
@@ -122,6 +112,13 @@ static bool describe_executable(struct lg__module_range *module)
 {
     const struct lg__executable *executable = &lg__modules_executable;
     return describe_by(executable->headers, executable->count, executable->bias, module);
+}
+
+static void find_list(struct work *work)
+{
+    struct lg__module_range program;
+    if (!work->debug && describe_executable(&program))
+        work->debug = lg__image_dynamic(program.dynamic, DT_DEBUG, lg__memory_read);
 }
 
 /* Describe a module by the program headers after the ELF header at its first page. */
@@ -202,6 +199,7 @@ void lg__loader_settle(void)
     const struct lg__modules *table = lg__modules_published();
     if (!table)
         table = work->fresh;
+    find_list(work);
     work->settled = lg__memory_age[lg__memory_walker];
     work->in_use = NULL;
     work->found_count = 0;

@@ -17,11 +17,6 @@ void lg__memory_touch(void *memory, size_t size)
     __atomic_fetch_or(&byte[size - 1], 0, __ATOMIC_RELAXED);
 }
 
-void lg__memory_prepare(void)
-{
-    lg__memory_touch(readable[LG__WALKER_CRASH], sizeof readable[LG__WALKER_CRASH]);
-}
-
 uint32_t lg__memory_age[LG__WALKERS];
 
 /* A fault can be recovered on a thread that walks, and nowhere else: each walker has one mark to

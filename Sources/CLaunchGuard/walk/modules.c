@@ -11,12 +11,12 @@ static struct lg__modules tables[2];
 static _Atomic(const struct lg__modules *) published;
 static _Atomic uint32_t generation; /* of the run file's newest table */
 /* The two tables of the run file; NULL: it has none. */
-static struct lg__module_table *files;
+static struct lg__module_table *files LG__SMALL;
 static _Atomic uint32_t writing; /* the table that a writer that is not urgent writes, plus one */
-static _Atomic bool are_omitted;
+static _Atomic bool are_omitted LG__SMALL;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct lg__image_name executable;
-struct lg__executable lg__modules_executable;
+struct lg__executable lg__modules_executable LG__SMALL;
 
 /* ---- tables ---- */
 
@@ -272,8 +272,13 @@ void lg__modules_prepare(struct lg__module_table *of_run)
 {
     files = of_run;
     atomic_store(&are_omitted, false);
+}
+
+void lg__modules_find_executable(void)
+{
     lg__os_executable(executable.text, sizeof executable.text);
     executable.size = (uint32_t)strlen(executable.text);
+    lg__modules_executable.path = executable.text;
     lg__modules_executable.headers = (uint64_t)(uintptr_t)lg__os_program_headers(&lg__modules_executable.count, &lg__modules_executable.bias);
 }
 

@@ -36,12 +36,6 @@ static struct {
     struct lg__function functions[LG__FUNCTIONS_MAX]; /* of the first frames of a walk */
 } scratch[LG__WALKERS];
 
-void lg__unwind_dwarf_prepare(void)
-{
-    lg__memory_touch(&scratch[LG__WALKER_CRASH], sizeof scratch[LG__WALKER_CRASH]);
-    lg__cfi_prepare();
-}
-
 static void remember(struct memo *memo, uint64_t address, const struct lg__cfi_row *row)
 {
     if (row->count > MEMO_RULES || row->cfa_how != LG__CFI_REGISTER || row->signal_frame || row->cfa_value != (int32_t)row->cfa_value)

@@ -38,10 +38,9 @@ void lg__memory_recover(void);
 /* The same for a handler that returns: the mark to go back to. NULL: no guarded read made the
  * fault. */
 const struct lg__arch_mark *lg__memory_mark(void);
-/* Make our own pages exist; in the handler that costs microseconds for each. On an ordinary thread,
- * also while another thread crashes. */
+/* Make pages of a file exist; in the handler that costs microseconds for each. On an ordinary
+ * thread, also while another thread crashes. */
 void lg__memory_touch(void *memory, size_t size);
-void lg__memory_prepare(void);
 /* Call a function that reads with plain loads from memory that may be gone (the file of a module
  * was cut). false: the function crashed. It must not call any other function of memory.c. */
 bool lg__memory_guarded(void (*function)(void *), void *argument);
@@ -125,8 +124,6 @@ void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, co
 size_t lg__unwind_dwarf_functions(const struct lg__frames *frames, uint32_t words);
 /* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. */
 int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX]);
-/* Touch the memory that it writes to. */
-void lg__unwind_dwarf_prepare(void);
 /* The same walk by libunwind, where that is loaded. */
 void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 /* Load libunwind, on an ordinary thread. false: it is not there. */
@@ -180,9 +177,9 @@ uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read);
 #define LG__SYMBOL_BYTES 48u /* of its name, with the NUL */
 uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read, uint64_t *ret_size);
 uint32_t lg__image_crc(const void *bytes, size_t size);
-/* Build id of the module with these program headers (ElfW(Phdr)). Returns its size; 0: the module
+/* Build id of the module with these program headers, at an address. Returns its size; 0: the module
  * has none. On an ordinary thread. */
-uint32_t lg__image_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
+uint32_t lg__image_build_id(uint64_t headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
 
 /* ---- modules.c: tables of modules, and those of the run file ---- */
 
@@ -205,14 +202,16 @@ void lg__modules_sort(struct lg__modules *table);
 /* The module of a table that holds an address, among those that are sorted; NULL: none known. */
 const struct lg__module_range *lg__modules_search(const struct lg__modules *table, uint64_t address);
 
-/* Find the executable and its path. `files`: the two tables of the run file; may be NULL. On an
- * ordinary thread. */
+/* The two tables of the run file; NULL: it has none. On an ordinary thread. */
 void lg__modules_prepare(struct lg__module_table *files);
-/* The executable's program headers; 0: they cannot be read. */
+/* The executable's program headers, 0: they cannot be read; and its path. */
 struct lg__executable {
     uint64_t headers, bias;
     size_t count;
+    const char *path;
 };
+/* Find it, before all else. On an ordinary thread. */
+void lg__modules_find_executable(void);
 extern struct lg__executable lg__modules_executable;
 /* Read the loaded modules and publish the table, in memory and in the run file. Leaves both alone
  * where `is_in_use`, asked under the lock, says that a handler reads them. On an ordinary
@@ -235,8 +234,6 @@ bool lg__mapped_describe(uint64_t address, struct lg__module_range *ret_module);
 
 /* ---- loader.c: changes since then, by the loader's own list ---- */
 
-/* Find that list. On an ordinary thread. */
-void lg__loader_prepare(void);
 /* In a forked child: the run file has no modules. */
 void lg__loader_forget(void);
 /* Once for each crash: use the published table, or make one when there is none or when modules came

@@ -43,7 +43,7 @@ static void body_cut(void *argument)
     lg__fault_page_bytes = page;
     start_session();
     int file = open(state_path("cut"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (ftruncate(file, (off_t)size) != 0 || lg__map_file(file, "cut", size, &map, &problem) != LG_OK || ftruncate(file, 0) != 0)
+    if (ftruncate(file, (off_t)size) != 0 || lg__map_file(file, lg__os_file_identity(file), "cut", size, &map, &problem) != LG_OK || ftruncate(file, 0) != 0)
         _exit(90);
     volatile uint8_t *bytes = map.base;
     const unsigned before = lg__map_healed();

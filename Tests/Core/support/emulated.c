@@ -21,8 +21,8 @@
 #include "os/os.h"
 
 bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp, uint64_t *ret_pc);
-bool __wrap_lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
-bool __real_lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
+bool __wrap_lg__os_self(struct lg__os_process *ret_self);
+bool __real_lg__os_self(struct lg__os_process *ret_self);
 bool __wrap_lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 bool __real_lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 
@@ -49,11 +49,11 @@ static uint64_t own_start(void)
     return ticks;
 }
 
-bool __wrap_lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks)
+bool __wrap_lg__os_self(struct lg__os_process *ret_self)
 {
-    if (!__real_lg__os_self(ret_pid, ret_ticks))
+    if (!__real_lg__os_self(ret_self))
         return false;
-    *ret_ticks = own_start();
+    ret_self->start_ticks = own_start();
     return true;
 }
 

@@ -139,7 +139,7 @@ static int build_id(struct dl_phdr_info *info, size_t size, void *path)
     if (strcmp(info->dlpi_name, path) != 0)
         return 0;
     shared[0] = 0;
-    uint32_t bytes = lg__image_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, id);
+    uint32_t bytes = lg__image_build_id((uint64_t)(uintptr_t)info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, id);
     for (uint32_t i = 0; i < bytes; i++)
         sprintf(shared + 2 * i, "%02x", id[i]);
     return 1;
