@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Measure docs/FLEET-AT-SCALE.md: Benchmarks/scale.py BUILD_DIR TOOL [--runs N] [--times N] [--keep FOLDER]
+"""Measure docs/FLEET-AT-SCALE.md: Benchmarks/scale.py BUILD_DIR TOOL [--runs N] [--times N]
 
 BUILD_DIR has the programs of Tests/Fleet, with which run files are made, of a hundred runs of each
 device, most of them clean; TOOL is a release build with launchguard-fleet beside it. They are made,
 collected and deleted in parts, as a disk seldom holds all. --times writes the rows of each run and
-device so many times, with other ids: run files of fewer runs for as many rows. PostgreSQL, and DuckDB where Python has
-it, load the rows of `collect --to` and answer the queries of the page, whose numbers are compared
-with those of `launchguard top`. The fleet is the same each time. TMPDIR says where files go.
+device so many times, with other ids: run files of fewer runs for as many rows. PostgreSQL, and
+DuckDB where Python has it, load the rows of `collect --to` and answer the queries of the page,
+whose numbers are compared with those of `launchguard top`. The fleet is the same each time. TMPDIR
+says where files go; --keep names a folder in which database and rows stay, and are used again.
 """
 
 import argparse
