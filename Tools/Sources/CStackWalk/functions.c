@@ -21,7 +21,7 @@ static struct stack_walk_functions functions_at(void *dwarf, uint64_t address)
     libdw_die unit, *scopes = NULL, *outer = NULL;
     if (!find_unit(dwarf, address, &unit) || libdw.dwarf_getscopes(&unit, address, &scopes) <= 0)
         return functions;
-    /* After an inlined function the first list has the scope of its text, and the second its caller. */
+    /* After an inlined function the first list has the place of its text, the second its caller. */
     int count = libdw.dwarf_getscopes_die(scopes, &outer);
     for (int i = 0; i < count && functions.count < FUNCTIONS_MAX; i++) {
         int tag = libdw.dwarf_tag(&outer[i]);

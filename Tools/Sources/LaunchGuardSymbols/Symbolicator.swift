@@ -32,8 +32,8 @@ public struct Symbolicator: Sendable {
     /// - Parameter demangler: a program, with its first arguments, that answers as
     ///   `Demangler.answer(to:)` does. Nil: this process does that, and a hostile name may take it
     ///   all its time and memory.
-    /// - Parameter attributes: the same of `SwiftSymbolizer.answer(to:)`. Nil: bug keys know helpers
-    ///   by their names alone.
+    /// - Parameter attributes: the same, that answers as `SwiftSymbolizer.answer(to:)`. Nil: bug
+    ///   keys know helpers by their names alone.
     public init(_ ways: [Way] = [.llvm], debugDirectories: [String] = [], demangler: [String]? = nil, attributes: [String]? = nil) {
         self.demangler = Demangler(program: demangler)
         self.attributes = attributes.map { LLVMSymbolizer(program: $0[0], command: $0.dropFirst() + [FunctionAttributes.option]) }

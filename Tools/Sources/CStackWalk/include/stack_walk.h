@@ -77,9 +77,9 @@ void stack_walk_end(stack_walk *walk);
 /* The functions at an address of a file, the innermost inlined one first. */
 struct stack_walk_functions {
     uint32_t count;    /* 0: not known */
-    uint32_t noreturn; /* bits, the lowest of the first one: its source declares that it never returns */
+    uint32_t noreturn; /* bits, the lowest for the first: its source says that it never returns */
 };
-/* Looks for them in the debug information of a file; false: libdw.so.1 or the file cannot be read. */
+/* Looks for them in a file's debug information; false: libdw.so.1 or the file cannot be read. */
 bool stack_walk_find_functions(const char *path, const uint64_t *addresses, size_t count, struct stack_walk_functions *ret_functions);
 
 #endif
