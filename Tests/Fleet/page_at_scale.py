@@ -22,7 +22,7 @@ class Missing(Exception):
 
 
 class Server:
-    """On a socket in a folder of its own, which `stop` removes; `rows` are a copy there."""
+    """On a socket in a folder that `stop` removes, with a copy of the rows: a folder or a file."""
 
     def __init__(self, rows, limit_s):
         programs = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
@@ -39,8 +39,11 @@ class Server:
                 raise Missing("no user postgres") from None
             os.chown(self.folder, user.pw_uid, user.pw_gid)
             self.user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
-        shutil.copytree(rows, self.folder / "rows")
-        for path in self.folder, self.folder / "rows", *(self.folder / "rows").iterdir():
+        if rows.is_dir():
+            shutil.copytree(rows, self.folder / "rows")
+        else:
+            shutil.copy(rows, self.folder)
+        for path in self.folder, *self.folder.rglob("*"):
             path.chmod(0o755 if path.is_dir() else 0o644)
         self.run("initdb", "-D", self.folder / "data", "-A", "trust", "--no-sync")
         self.run("pg_ctl", "-D", self.folder / "data", "-o", f"-c listen_addresses='' -k {self.folder} -c fsync=off", "-l", self.folder / "log", "-w", "start")

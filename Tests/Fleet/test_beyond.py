@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/FLEET.md and docs/DELIVERY.md on servers: test_beyond.py --tool T --victim V --agent A
---entries E
+"""docs/FLEET.md, docs/FLEET-AT-SCALE.md and docs/DELIVERY.md on servers: test_beyond.py --tool T
+--victim V --agent A --entries E
 
 One program crashes in two ways, and its agent sends the reports to servers on 127.0.0.1. Their
 counts by fingerprint, made as the page says, equal those of `launchguard top` in the same runs.
@@ -31,6 +31,7 @@ if not os.path.exists(options.agent):
 os.environ.update(VICTIM=options.victim, FAULTY_VICTIM=options.victim, AGENT=options.agent, FAULTY_AGENT=options.agent, ENTRIES=options.entries, DUMP="")
 sys.path[:0] = [str(HERE.parent / "Delivery"), str(HERE.parent / "Export")]
 
+import page_at_scale
 import readers
 from delivery import GIVEN, OTLP, SENTRY, DeliveryTest
 
@@ -103,6 +104,15 @@ class Beyond(DeliveryTest):
         rows = [line.split("\t") for line in output.splitlines()]
         self.assertEqual({fingerprint: int(runs) for runs, fingerprint in rows}, wanted)
         self.assertEqual([int(runs) for runs, _ in rows], [CRASHES, ABORTS])
+        # The same file in a database.
+        try:
+            server = page_at_scale.Server(self.folder / "crashes.json", LIMIT_S)
+        except page_at_scale.Missing as missing:
+            self.skipTest(str(missing))
+        self.addCleanup(server.stop)
+        found = server.rows(page_at_scale.blocks("PostgreSQL")[0] + "".join(page_at_scale.blocks("From a collector") + page_at_scale.blocks("Queries")[:1]))
+        self.assertEqual({row[0]: int(row[3]) for row in found}, wanted)
+        self.assertEqual([row[1:3] for row in found], [["org.example.victim", str(int(HAS_ID))]] * 2)
 
 
 if __name__ == "__main__":
