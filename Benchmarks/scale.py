@@ -12,6 +12,7 @@ says where files go; --keep names a folder in which database and rows stay, and 
 
 import argparse
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -122,7 +123,7 @@ def main():
             server.stop()
         if duckdb:
             engine = duckdb.connect()
-            engine.execute(f"SET file_search_path = '{rows.parent}'")
+            os.chdir(rows.parent)
             begin = time.monotonic()
             for block in page_at_scale.blocks("DuckDB"):
                 engine.execute(block)

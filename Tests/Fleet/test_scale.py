@@ -23,9 +23,8 @@ DAYS = 3
 # As the page has it.
 IN_DUCKDB = """
 import duckdb, json, sys
-steps, folder = json.load(sys.stdin)
+steps = json.load(sys.stdin)
 engine = duckdb.connect()
-engine.execute("SET file_search_path = '" + folder + "'")
 print(json.dumps([[[str(value) if value is not None else "" for value in row] for row in engine.execute(step).fetchall()] for step in steps]))
 """
 
@@ -92,9 +91,10 @@ class Scale(FleetCase):
         queries = page_at_scale.blocks("Queries")
         for name, value in values.items():
             queries = [query.replace(f":'{name}'", f"'{value}'") for query in queries]
-        result = subprocess.run([python, "-c", IN_DUCKDB], input=json.dumps([[*page_at_scale.blocks("DuckDB"), *queries], str(self.directory)]), text=True,
+        result = subprocess.run([python, "-c", IN_DUCKDB], input=json.dumps([*page_at_scale.blocks("DuckDB"), *queries]), text=True, cwd=self.directory,
                                 capture_output=True, check=False, timeout=operator_case.LIMIT_S)
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual((self.directory / "rows/run.parquet").read_bytes()[:4], b"PAR1")
         self.check_answers(*json.loads(result.stdout)[-len(queries):])
 
 
