@@ -14,8 +14,8 @@ static bool is_scope(int tag)
     return tag == LIBDW_TAG_NAMESPACE || tag == LIBDW_TAG_MODULE || tag == LIBDW_TAG_STRUCTURE || tag == LIBDW_TAG_CLASS || tag == LIBDW_TAG_ENUMERATION;
 }
 
-/* The functions in an entry that have the address, the innermost first. dwarf_getscopes() does not
- * look into namespaces. */
+/* The functions in an entry that have the address, the innermost first. dwarf_getscopes() leaves
+ * out namespaces. */
 static void search_in(libdw_die *entry, struct search *search, unsigned depth)
 {
     libdw_die child;

@@ -79,7 +79,7 @@ import Testing
         return (report.crash?.framePointerStack?.frames.first?.symbols?.last, report.problems)
     }
 
-    /// Inlined functions too, and those in namespaces and types, by what either compiler writes into
+    /// Inlined functions too, and those in namespaces and types, by what either compiler writes to
     /// a separate file.
     @Test(arguments: ["g++", "clang++"]) func functionsThatNeverReturn(compiler: String) throws {
         let folder = try TemporaryFolder()
