@@ -98,6 +98,12 @@ public struct Symbol: Codable, Hashable, Sendable {
     public var column: Int?
     /// Whether the function was inlined into the next one.
     public var isInlined: Bool
+    /// Whether its source declares that it never returns. For the bug key; in no JSON.
+    public var isNoReturn = false
+
+    private enum CodingKeys: CodingKey {
+        case name, mangledName, offset, file, line, column, isInlined
+    }
 
     public init(
         name: String, mangledName: String? = nil, offset: UInt64? = nil, file: String? = nil, line: Int? = nil, column: Int? = nil,

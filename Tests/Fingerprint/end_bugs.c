@@ -60,6 +60,15 @@ static void abort_near_other(long which) { check_other(which); STAY; }
 static void abort_far_one(long which) { outer_one(which); STAY; }
 static void abort_far_other(long which) { outer_other(which); STAY; }
 static void abort_in_helper(long which) { if (which == 1) load(); else store(); STAY; }
+
+/* A helper that only its declaration shows. */
+static const char *volatile reason;
+__attribute__((noreturn)) KEPT void close_shop(const char *text) { reason = text; abort(); }
+KEPT void order(void) { close_shop("no paper"); }
+KEPT void deliver(void) { close_shop("no van"); }
+static void close_shop_of(long which) { if (which == 1) order(); else deliver(); STAY; }
+static void close_shop_otherwise(long which) { rows += which; order(); STAY; }
+
 static void trap(long which) { if (which == 1) __builtin_trap(); raise(SIGABRT); STAY; }
 
 /* ---- signals ---- */
@@ -111,6 +120,9 @@ const struct bug end_bugs[] = {
     { "abort far other", abort_far_other, 1 },
     { "abort in helper", abort_in_helper, 1 },
     { "abort in helper of other", abort_in_helper, 2 },
+    { "abort in closing", close_shop_of, 1 },
+    { "abort in closing of other", close_shop_of, 2 },
+    { "abort in closing other caller", close_shop_otherwise, 1 },
     { "trap", trap, 1 },
     { "raise", trap, 2 },
     { "ended early", end_work, 1000 },

@@ -32,6 +32,7 @@ SAME = [
     Pair("throw", "throw other caller", "another caller of the function that throws"),
     Pair("at 7@static-runtime", "at 900@static-runtime", "another index, the runtime in the program's file"),
     Pair("throw@static-runtime", "throw other caller@static-runtime", "another caller of the function that throws, the runtime in the program's file"),
+    Pair("abort in closing", "abort in closing other caller", "another caller of the function before a helper that only its declaration shows"),
     # threads
     Pair("null", "null in thread", "the same calls in another thread"),
     Pair("assert first", "assert in thread", "the assertion in another thread"),
@@ -47,6 +48,9 @@ SAME = [
     Pair("null", "null@reordered", "the objects linked in another order"),
     Pair("null", "null@newer", "a new version of the program"),
     Pair("abort far one", "abort far one@newer", "the abort() in a new version"),
+    Pair("abort in closing", "abort in closing@newer", "such a helper in a new version"),
+    Pair("abort in closing", "abort in closing@O0", "such a helper in a build without optimisation"),
+    Pair("abort in closing", "abort in closing@clang", "such a helper in a build by another compiler"),
     Pair("throw", "throw@newer", "the exception in a new version"),
     Pair("overflow", "overflow@newer", "the recursion without end in a new version"),
     Pair("hang", "hang@newer", "the hang in a new version"),
@@ -127,6 +131,10 @@ DIFFERENT = [
     Pair("call null", "call wild", "no callback, and a wild one, at one place"),
     # one helper
     Pair("abort in helper", "abort in helper of other", "two callers of the helper that ends the program, below three of its functions"),
+    Pair("abort in closing", "abort in closing of other", "two callers of a helper that only its declaration shows"),
+    Pair("abort in closing@O0", "abort in closing of other@O0", "two callers of such a helper, without optimisation"),
+    Pair("abort in closing@clang", "abort in closing of other@clang", "two callers of such a helper, by another compiler"),
+    Pair("abort in closing@newer", "abort in closing of other@newer", "two callers of such a helper in a new version"),
     Pair("wrapper first", "wrapper second", "two callers of one function around strlen()"),
     Pair("swift async first@swift-O", "swift async second@swift-O", "two callers of an asynchronous helper, which wait for it"),
     Pair("swift async first@swift-Onone", "swift async second@swift-Onone", "two callers of an asynchronous helper, without optimisation"),

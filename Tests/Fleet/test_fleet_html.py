@@ -168,7 +168,7 @@ CUT = """() => [...document.querySelectorAll("a, td, th, dt, dd, summary, h1, h2
 
 # Texts that are outside of the screen, and that nobody can scroll to.
 OUTSIDE = """() => [...document.querySelectorAll("td, th, dt, dd, summary, h1, h2, code, a")].filter(part => part.checkVisibility() &&
-  !part.closest(".scroll, nav, .skip") && part.getBoundingClientRect().right > innerWidth + 1).map(part => part.outerHTML.slice(0, 80))"""
+  !part.closest(".scroll, .skip") && part.getBoundingClientRect().right > innerWidth + 1).map(part => part.outerHTML.slice(0, 80))"""
 
 # Labels of drawings that are outside of their drawing.
 CLIPPED = """() => [...document.querySelectorAll("svg text")].filter(text => text.checkVisibility()).filter(text => {

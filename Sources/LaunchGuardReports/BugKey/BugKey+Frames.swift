@@ -55,12 +55,19 @@ extension BugKey {
 
         private func chosen(of crash: Crash) -> Chosen {
             let isJump = ["fault.jump_bad", "fault.exec_nx"].contains(crash.kind)
-            let ends = !crash.kind.hasPrefix("fault.")
-            return chosen(of: calls(of: crash.stack?.frames.dropFirst(isJump ? 1 : 0) ?? [], crash.asyncCallers) { ends && FunctionName.endsProgram($0) })
+            let ends = Self.ends(crash)
+            return chosen(of: calls(of: crash.stack?.frames.dropFirst(isJump ? 1 : 0) ?? [], crash.asyncCallers) { ends && ($0.isNoReturn || FunctionName.endsProgram($1)) })
+        }
+
+        private static func ends(_ crash: Crash) -> Bool { !crash.kind.hasPrefix("fault.") }
+
+        /// The frames whose functions may be helpers.
+        func ending(of crash: Crash) -> [Frame] {
+            Self.ends(crash) ? Array((crash.stack?.frames ?? []).lazy.filter { own.isOwn($0) }.prefix(Self.most)) : []
         }
 
         private func chosen(of thread: ThreadState) -> Chosen {
-            chosen(of: calls(of: thread.stack?.frames[...] ?? [], thread.asyncCallers, isHelper: FunctionName.waits))
+            chosen(of: calls(of: thread.stack?.frames[...] ?? [], thread.asyncCallers) { FunctionName.waits($1) })
         }
 
         /// The innermost function that is no helper, the helpers before it, and what waits for it.
@@ -76,7 +83,7 @@ extension BugKey {
             return chosen
         }
 
-        private func calls(of frames: ArraySlice<Frame>, _ chains: [AsyncChain], isHelper: (String) -> Bool) -> [Call] {
+        private func calls(of frames: ArraySlice<Frame>, _ chains: [AsyncChain], _ isHelper: (Symbol, String) -> Bool) -> [Call] {
             var calls: [Call] = []
             // The library's function that a function of the program called.
             var called: String?
@@ -87,12 +94,12 @@ extension BugKey {
                 }
                 for (symbol, name) in functions {
                     let wraps = called.map { FunctionName.wraps(name, $0) } ?? false
-                    calls.append(Call(name: name, frame: frame, symbol: symbol, isHelper: wraps || isHelper(name)))
+                    calls.append(Call(name: name, frame: frame, symbol: symbol, isHelper: wraps || isHelper(symbol, name)))
                     called = nil
                 }
                 if functions.isEmpty { called = frame.symbols?.last?.name ?? called }
                 for caller in chains.first(where: { Int($0.number) == index })?.callers ?? [] {
-                    calls += (own.functions(in: caller) ?? []).map { Call(name: $1, frame: caller, symbol: $0, isHelper: isHelper($1), isAsync: true) }
+                    calls += (own.functions(in: caller) ?? []).map { Call(name: $1, frame: caller, symbol: $0, isHelper: isHelper($0, $1), isAsync: true) }
                 }
                 if calls.count > 64 { break }
             }

@@ -70,6 +70,9 @@ extension RunReport {
     /// key of the run. Frames are to have their symbols by now.
     public func bugKey(coarse: String?) -> String? { BugKey(self)?.digits ?? coarse }
 
+    /// Frames of a program that ended itself, whose functions may have done so for their callers.
+    public var endingFrames: [Frame] { fatalCrash.map(BugKey.Frames(self).ending) ?? [] }
+
     /// The frame whose place in its function the bug key has, and that function.
     public var placedFrame: (frame: Frame, function: Symbol)? {
         let frames = BugKey.Frames(self)

@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-om5nhQOk48Inv1pAzsUu5uEwZ48MlwO6PBITT47kGb8="
+    static let digest = "sha256-HgvYbL1coSOLK0HJLCKeL3lDdMj29iA9OvenSWJmDUI="
 
     static let text: StaticString = #"""
 
@@ -14,7 +14,7 @@ enum HTMLStyle {
           --on: #14181d; --code: #b697ff; --data: #5ea5f5; --constants: #77818f; --reserved: #343d49; --own: #182438; } }
         * { box-sizing: border-box; }
         [hidden] { display: none !important; }
-        html { scroll-behavior: smooth; scroll-padding-top: 3.5rem; }
+        html { scroll-behavior: smooth; scroll-padding-top: 5rem; }
         body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif; }
         body > * { max-width: 82rem; margin-inline: auto; padding-inline: 1.25rem; }
         code, pre, .registers dd, .when, .frames { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
@@ -42,7 +42,7 @@ enum HTMLStyle {
         .bad { color: var(--bad); } .doubtful { color: var(--doubtful); } .good { color: var(--good); }
 
         nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); }
-        nav ul { display: flex; gap: 1.2rem; overflow-x: auto; list-style: none; white-space: nowrap; padding-block: .55rem; }
+        nav ul { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; white-space: nowrap; padding-block: .55rem; }
         nav a { text-decoration: none; } nav a:hover { text-decoration: underline; }
 
         main { padding-block: 1.25rem; display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr); }
@@ -101,7 +101,7 @@ enum HTMLStyle {
         .ladder span { display: block; color: var(--dim); font-size: 13px; } .ladder .rung { stroke: var(--constants); stroke-width: 4; stroke-linecap: round; }
         .ladder .next .rung { stroke: var(--doubtful); } .ladder .marker { fill: var(--doubtful); }
         table { border-collapse: collapse; font-size: 13px; } th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-top: 1px solid var(--line); }
-        td { min-width: 6rem; } .figures td { min-width: 0; } .figures td[data-label=Cause] { min-width: 12rem; overflow-wrap: anywhere; } .figures :is(td[data-label=Change], td[data-label=Versions]) { min-width: 8.5rem; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
+        td { min-width: 6rem; } .figures td { min-width: 0; } .figures td[data-label=Cause], #fingerprints td[data-label=Bug] { min-width: 12rem; overflow-wrap: anywhere; } .figures :is(td[data-label=Change], td[data-label=Versions]) { min-width: 8.5rem; } .figures code { font-size: 12px; } thead th { border: 0; color: var(--dim); font-weight: 500; } tr[aria-current] { background: var(--own); }
 
         .filters { display: flex; flex-wrap: wrap; gap: .6rem 1.5rem; align-items: end; }
         fieldset { border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .4rem; } legend, .search label { color: var(--dim); padding: 0 0 .25rem; }
@@ -125,6 +125,7 @@ enum HTMLStyle {
         /* The axis scrolls here, and its begin is out of sight. */
         @media (max-width: 48rem) { .axis .far { display: block; } }
         @media (max-width: 40rem) {
+          nav { position: static; }
           body > * { padding-inline: .8rem; } section { padding: .8rem .8rem 1rem; }
           .frames li { grid-template-columns: minmax(2.4rem, max-content) minmax(0, 1fr); gap: 0 .5rem; } .frames li > p, .frames li > details { grid-column: 2; }
           .log li { grid-template-columns: 7rem minmax(0, 1fr); gap: 0 .7rem; } .log li > :last-child { grid-column: 1 / -1; } .log .end { display: flex; }

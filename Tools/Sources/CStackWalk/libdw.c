@@ -18,5 +18,6 @@ bool libdw_load(void)
 #define FIND(name) find(library, #name, &libdw.name)
     return library && FIND(elf_version) && FIND(elf_begin) && FIND(elf_end) && FIND(dwarf_begin_elf) && FIND(dwarf_end) && FIND(dwarf_getcfi) &&
            FIND(dwarf_getcfi_elf) && FIND(dwarf_cfi_end) && FIND(dwarf_cfi_addrframe) && FIND(dwarf_frame_info) && FIND(dwarf_frame_cfa) &&
-           FIND(dwarf_frame_register) && libdw.elf_version(LIBDW_EV_CURRENT) != 0;
+           FIND(dwarf_frame_register) && FIND(dwarf_nextcu) && FIND(dwarf_offdie) && FIND(dwarf_haspc) && FIND(dwarf_child) &&
+           FIND(dwarf_siblingof) && FIND(dwarf_tag) && FIND(dwarf_hasattr_integrate) && libdw.elf_version(LIBDW_EV_CURRENT) != 0;
 }

@@ -75,6 +75,8 @@ struct LLVMSymbolizer: Hashable, Sendable {
             var Line: Int?
             var Column: Int?
             var StartAddress: String?
+            /// Of `FunctionAttributes` alone.
+            var NoReturn: Bool?
         }
     }
 }
@@ -88,6 +90,7 @@ extension Location {
         file = entry.FileName.flatMap { $0.isEmpty || $0 == "??" || isGenerated || !hasLine ? nil : $0 }
         line = file == nil ? nil : entry.Line
         column = entry.Column.flatMap { $0 > 0 && line != nil ? $0 : nil }
+        isNoReturn = entry.NoReturn == true
         start = entry.StartAddress.flatMap { $0.hasPrefix("0x") ? UInt64($0.dropFirst(2), radix: 16) : nil }
     }
 }

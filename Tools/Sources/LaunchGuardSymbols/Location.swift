@@ -7,6 +7,8 @@ struct Location: Hashable, Sendable {
     var line: Int?
     var column: Int?
     var start: UInt64?
+    /// Whether its source declares that it never returns; only `FunctionAttributes` says that.
+    var isNoReturn = false
 
     /// One address of a file.
     struct Query: Hashable, Sendable {

@@ -73,6 +73,19 @@ extension RunReport {
         for snapshot in (snapshots ?? []).indices where snapshots![snapshot].threads?.isEmpty == false { mark(&snapshots![snapshot].threads![0].stack) }
     }
 
+    /// Marks the functions at an address of the crash, innermost first, that never return.
+    mutating func mark(_ address: Address, _ areNoReturn: [Bool]) {
+        func mark(_ stack: inout Stack?) {
+            guard let frames = stack?.frames else { return }
+            for index in frames.indices where frames[index].address == address && frames[index].symbols?.count == areNoReturn.count {
+                for (function, isNoReturn) in areNoReturn.enumerated() { stack?.frames[index].symbols?[function].isNoReturn = isNoReturn }
+            }
+        }
+        guard crash != nil else { return }
+        mark(&crash!.dwarfStack)
+        mark(&crash!.framePointerStack)
+    }
+
     mutating func addProblem(_ problem: Problem) {
         if !problems.contains(problem) { problems.append(problem) }
     }

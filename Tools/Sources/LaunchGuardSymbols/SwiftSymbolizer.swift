@@ -13,7 +13,8 @@ package enum SwiftSymbolizer {
         guard queries.count == inputs.count else { return nil }
         var found: [Location.Query: [Location]] = [:]
         for (file, queries) in Dictionary(grouping: queries, by: \.file) {
-            guard let locations = locations(in: file, at: queries.map(\.address)) else { continue }
+            let addresses = queries.map(\.address)
+            guard let locations = arguments.contains(FunctionAttributes.option) ? FunctionAttributes.locations(in: file, at: addresses) : locations(in: file, at: addresses) else { continue }
             for query in queries { found[query] = locations[query.address] }
         }
         let answers = queries.map { LLVMSymbolizer.Answer(Symbol: (found[$0] ?? []).map(LLVMSymbolizer.Answer.Entry.init)) }
@@ -93,5 +94,6 @@ extension LLVMSymbolizer.Answer.Entry {
         Line = location.line
         Column = location.column
         StartAddress = location.start.map { "0x" + String($0, radix: 16) }
+        NoReturn = location.isNoReturn ? true : nil
     }
 }

@@ -9,6 +9,7 @@ final class SymbolCache: Sendable {
         var files: [Place: ModuleFiles] = [:]
         var found = Found()
         var tailCalls: [TailCall: Bool] = [:]
+        var attributes: [Location.Query: [Location]] = [:]
     }
 
     /// A module, and where its file may be.
@@ -41,6 +42,18 @@ final class SymbolCache: Sendable {
         let isSure = call.isSure
         state.withLock { $0.tailCalls[call] = isSure }
         return isSure
+    }
+
+    /// What the source declares of the functions there, after a search for the unknown ones.
+    func attributes(of queries: Set<Location.Query>, _ find: (Set<Location.Query>) -> [Location.Query: [Location]]) -> [Location.Query: [Location]] {
+        let known = state.withLock(\.attributes)
+        let unknown = queries.filter { known[$0] == nil }
+        guard !unknown.isEmpty else { return known }
+        let found = find(unknown)
+        return state.withLock { state in
+            for query in unknown { state.attributes[query] = found[query] ?? [] }
+            return state.attributes
+        }
     }
 
     /// Facts about those addresses, after a search for the unknown ones.

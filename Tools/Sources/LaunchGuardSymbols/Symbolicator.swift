@@ -10,7 +10,9 @@ public struct Symbolicator: Sendable {
     private let symbolizers: [LLVMSymbolizer]
     private let finder: ModuleFinder
     private let demangler: Demangler
-    private let cache = SymbolCache()
+    /// Answers for `FunctionAttributes`.
+    let attributes: LLVMSymbolizer?
+    let cache = SymbolCache()
 
     /// Source of lines and inlined functions.
     public enum Way: Hashable, Sendable {
@@ -30,8 +32,11 @@ public struct Symbolicator: Sendable {
     /// - Parameter demangler: a program, with its first arguments, that answers as
     ///   `Demangler.answer(to:)` does. Nil: this process does that, and a hostile name may take it
     ///   all its time and memory.
-    public init(_ ways: [Way] = [.llvm], debugDirectories: [String] = [], demangler: [String]? = nil) {
+    /// - Parameter attributes: the same, that answers as `SwiftSymbolizer.answer(to:)`. Nil: bug
+    ///   keys know helpers by their names alone.
+    public init(_ ways: [Way] = [.llvm], debugDirectories: [String] = [], demangler: [String]? = nil, attributes: [String]? = nil) {
         self.demangler = Demangler(program: demangler)
+        self.attributes = attributes.map { LLVMSymbolizer(program: $0[0], command: $0.dropFirst() + [FunctionAttributes.option]) }
         symbolizers = ways.compactMap { way in
             switch way {
             case .llvm: LLVMSymbolizer.find()
@@ -88,6 +93,7 @@ public struct Symbolicator: Sendable {
             }
             if let problem = reports[index].lackOfLines(symbolizers.isEmpty) { reports[index].addProblem(problem) }
         }
+        addAttributes(to: &reports, files)
         addPlaces(to: &reports, files)
         if let failure = found.failure { throw failure }
     }

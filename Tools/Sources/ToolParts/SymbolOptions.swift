@@ -88,7 +88,11 @@ package struct SymbolOptions: ParsableArguments {
     /// The one of this command, as what it found is of use for the next report.
     private func symbolicator(_ ways: [Symbolicator.Way]) -> Symbolicator {
         Self.shared.withLock { shared in
-            let symbolicator = shared ?? Symbolicator(ways, debugDirectories: debugDir.map(Tarball.fromStart), demangler: [Self.own, DemangleCommand.name])
+            let symbolicator =
+                shared
+                ?? Symbolicator(
+                    ways, debugDirectories: debugDir.map(Tarball.fromStart), demangler: [Self.own, DemangleCommand.name],
+                    attributes: [Self.own, SymbolizeCommand.name])
             shared = symbolicator
             return symbolicator
         }

@@ -18,24 +18,31 @@ package struct ExportError: Error, CustomStringConvertible {
 /// A file that has its name once it is whole, and that only its owner may read.
 package enum WholeFile {
     /// Writes beside the name first, and then takes the place of what has the name: of a plain file
-    /// or of none. A pipe or a device gets the bytes as they come.
-    package static func write(_ bytes: [UInt8], to path: String) throws(ExportError) {
+    /// or of none. A pipe or a device gets the bytes as they come. Throws `ExportError`.
+    package static func write(_ bytes: [UInt8], to path: String) throws { try write(to: path) { write(bytes, to: $0) } }
+
+    /// The same of what is too much for one array.
+    ///
+    /// - Parameter contents: writes to a file as `write(_:to:)` of a descriptor does, and says what
+    ///   that does. No file stays if it throws.
+    package static func write(to path: String, _ contents: (Int32) throws -> Bool) throws {
         let end = followed(path)
         var status = stat()
         if unsafe ReportPath.withCString(end, { unsafe stat($0, &status) }) == 0, status.st_mode & S_IFMT != S_IFREG {
-            return try fill(end, O_WRONLY, bytes)
+            return try fill(end, O_WRONLY, contents)
         }
         // The longest name that a file may have leaves no room for more.
         let folder = end.lastIndex(of: "/").map { end[...$0] } ?? ""
         let beside = "\(folder).launchguard-\(getpid()).part"
-        do throws(ExportError) {
-            try fill(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, bytes)
+        do {
+            try fill(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, contents)
             guard unsafe ReportPath.withCString(beside, { from in unsafe ReportPath.withCString(end) { unsafe rename(from, $0) } }) == 0 else {
                 throw ExportError(path: path, problem: errno)
             }
         } catch {
-            if error.problem != EEXIST { unsafe ReportPath.withCString(beside) { _ = unsafe unlink($0) } }
-            throw ExportError(path: path, problem: error.problem)
+            let problem = (error as? ExportError)?.problem
+            if problem != EEXIST { unsafe ReportPath.withCString(beside) { _ = unsafe unlink($0) } }
+            throw problem.map { ExportError(path: path, problem: $0) } ?? error
         }
     }
 
@@ -50,10 +57,16 @@ package enum WholeFile {
         return true
     }
 
-    private static func fill(_ path: String, _ flags: Int32, _ bytes: [UInt8]) throws(ExportError) {
+    private static func fill(_ path: String, _ flags: Int32, _ contents: (Int32) throws -> Bool) throws {
         let file = unsafe ReportPath.withCString(path) { unsafe open($0, flags | O_CLOEXEC | O_NOCTTY, 0o600) }
         guard file >= 0 else { throw ExportError(path: path, problem: errno) }
-        let isWritten = write(bytes, to: file)
+        let isWritten: Bool
+        do {
+            isWritten = try contents(file)
+        } catch {
+            close(file)
+            throw error
+        }
         var problem = isWritten ? 0 : errno
         // A disk may say only now that it is full. A pipe has nothing to wait for.
         if isWritten, fsync(file) != 0, errno != EINVAL, errno != EROFS { problem = errno }

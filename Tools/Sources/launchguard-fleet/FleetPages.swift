@@ -25,7 +25,7 @@ enum FleetPages {
             throw FleetError(folder, "it is no folder, and cannot be made one", .nothingFound)
         }
         func write(_ bytes: [UInt8], _ name: String) throws {
-            do throws(ExportError) {
+            do {
                 try WholeFile.write(bytes, to: "\(folder)/\(name)")
             } catch {
                 throw FleetError("\(folder)/\(name)", "it cannot be written: \(error)", .nothingFound)

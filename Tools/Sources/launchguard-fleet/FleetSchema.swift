@@ -97,9 +97,9 @@ enum FleetSchema {
         CREATE INDEX run_by_bug ON run (bug, version, started, device_id);
         CREATE INDEX run_by_key ON run (key);
         CREATE INDEX run_by_fingerprint ON run (fingerprint, bug);
-        CREATE INDEX run_by_version ON run (app, version, bug);
+        CREATE INDEX run_by_version ON run (app, version, bug, ending, started, device_id);
         CREATE INDEX run_by_device ON run (device_id, started);
-        CREATE INDEX run_by_start ON run (started);
+        CREATE INDEX run_by_start ON run (started, bug, app, device_id);
         CREATE INDEX run_by_machine ON run (machine_id, boot_id);
         CREATE TABLE annotation (
             run_uuid TEXT NOT NULL REFERENCES run (uuid),

@@ -8,15 +8,28 @@ enum RowFiles {
         guard try ReportPath.isFolder(folder) == true || ReportPath.makeFolder(folder) else {
             throw FleetError(folder, "it is no folder, and cannot be made one", .nothingFound)
         }
-        let tables = try fleet.read { database in
-            try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").map { table in
-                let columns = try database.columns(in: table).map(\.name)
-                let pairs = columns.map { "'\($0)', \"\($0)\"" }.joined(separator: ", ")
-                return (table, try String.fetchAll(database, sql: "SELECT json_object(\(pairs)) FROM \"\(table)\" ORDER BY 1"))
+        try fleet.read { database in
+            let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
+            for table in tables where table.utf8.allSatisfy({ (97...122).contains($0) || $0 == 95 }) {
+                let pairs = try database.columns(in: table).map { "'\($0.name)', \"\($0.name)\"" }.joined(separator: ", ")
+                let order = try database.primaryKey(table).columns.joined(separator: ", ")
+                let rows = try String.fetchCursor(database, sql: "SELECT json_object(\(pairs)) FROM \"\(table)\" ORDER BY \(order)")
+                try WholeFile.write(to: "\(folder)/\(table).jsonl") { try write(rows, to: $0) }
             }
         }
-        for (table, lines) in tables where table.utf8.allSatisfy({ (97...122).contains($0) || $0 == 95 }) {
-            try WholeFile.write(Array(lines.map { $0 + "\n" }.joined().utf8), to: "\(folder)/\(table).jsonl")
+    }
+
+    private static let partBytes = 1 << 20
+
+    private static func write(_ rows: some Cursor<String>, to file: Int32) throws -> Bool {
+        var part: [UInt8] = []
+        while let row = try rows.next() {
+            part += row.utf8
+            part.append(UInt8(ascii: "\n"))
+            guard part.count >= partBytes else { continue }
+            guard WholeFile.write(part, to: file) else { return false }
+            part.removeAll(keepingCapacity: true)
         }
+        return WholeFile.write(part, to: file)
     }
 }

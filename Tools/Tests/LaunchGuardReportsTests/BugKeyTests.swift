@@ -117,6 +117,18 @@ import Testing
         #expect(key?.lines.suffix(2) == ["frame die", "frame load"])
     }
 
+    @Test func aFunctionThatNeverReturnsCountsWithItsCaller() throws {
+        var ended = try report([("abort", Self.libc), ("close_shop", Self.own), ("load", Self.own), ("main", Self.own)], kind: "abort.explicit")
+        #expect(BugKey(ended)?.lines.suffix(2) == ["kind abort", "frame close_shop"])
+        #expect(ended.endingFrames.flatMap { $0.symbols ?? [] }.map(\.name) == ["close_shop", "load", "main"])
+        ended.crash?.dwarfStack?.frames[1].symbols?[0].isNoReturn = true
+        #expect(BugKey(ended)?.lines.suffix(2) == ["frame close_shop", "frame load"])
+        // One that faults did not end the program by its own will.
+        ended.crash?.kind = "fault.null_read"
+        #expect(BugKey(ended)?.lines.suffix(2) == ["kind fault.null", "frame close_shop"])
+        #expect(ended.endingFrames.isEmpty)
+    }
+
     @Test func withoutNamesItIsTheCoarseKey() throws {
         let unnamed = try report([("", Self.own), ("main", Self.own)]), empty = try report([])
         #expect(unnamed.bugKey(coarse: "c") == "c")

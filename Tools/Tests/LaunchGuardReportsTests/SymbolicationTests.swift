@@ -79,6 +79,36 @@ import Testing
         return (report.crash?.framePointerStack?.frames.first?.symbols?.last, report.problems)
     }
 
+    /// Inlined functions too, and those in namespaces and types, by what either compiler writes to
+    /// a separate file.
+    @Test(arguments: ["g++", "clang++"]) func functionsThatNeverReturn(compiler: String) throws {
+        let folder = try TemporaryFolder()
+        let text = """
+            #include <stdlib.h>
+            namespace shop {
+            [[noreturn, gnu::always_inline]] static inline void inner() { abort(); }
+            [[noreturn, gnu::noinline]] void outer(int x) { if (x) inner(); exit(1); }
+            struct Door { [[gnu::noinline]] static void plain(int x) { if (x > 2) inner(); } };
+            }
+            int main(int count, char **words) { shop::Door::plain(count); shop::outer(count); return !words; }
+            """
+        try folder.write(Array(text.utf8), "main.cpp")
+        let script = """
+            cd \(folder.path) && command -v \(compiler) && \(compiler) -g -O1 -o program main.cpp && objcopy --only-keep-debug program program.debug || exit
+            objdump -d --no-show-raw-insn program | awk '/>:$/ { name = $2 } /call.*<abort/ { print name $1 }'
+            """
+        let found = try Tool.run(["-c", script], program: "/bin/sh")
+        guard found.status == 0 else { return }
+        for place in found.output.split(separator: "\n").filter({ $0.hasPrefix("<") }) {
+            let parts = place.split(separator: ":")
+            let address = try #require(UInt64(parts[1], radix: 16))
+            let functions = FunctionAttributes.locations(in: folder.path + "/program.debug", at: [address])?[address]
+            #expect(functions?.map(\.isNoReturn) == [true, parts[0].contains("outer")], "\(place)")
+        }
+        #expect(found.output.contains("plain") && found.output.contains("outer"))
+        #expect(FunctionAttributes.locations(in: folder.path + "/main.cpp", at: [1]) == nil)
+    }
+
     /// A packager keeps debug files in folders of folders.
     @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed")) func debugFilesAreFoundBelowTheirFolder() throws {
         let folder = try TemporaryFolder()

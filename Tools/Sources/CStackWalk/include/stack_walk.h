@@ -1,5 +1,5 @@
 /* Walks a stack away from its process: over registers and stack bytes of a record, with the unwind
- * tables of files. */
+ * tables of files. Says what debug information has of the functions on it. */
 #ifndef STACK_WALK_H
 #define STACK_WALK_H
 
@@ -73,5 +73,13 @@ void stack_walk_thread(stack_walk *walk, const struct stack_walk_module *modules
 /* Whether a function sets up a frame pointer, as far as its first instructions can be read. */
 bool stack_walk_has_frame(const stack_walk *walk, uint64_t function, bool is_aarch64);
 void stack_walk_end(stack_walk *walk);
+
+/* The functions at an address of a file, the innermost inlined one first. */
+struct stack_walk_functions {
+    uint32_t count;    /* 0: not known */
+    uint32_t noreturn; /* bits, the lowest for the first: its source says that it never returns */
+};
+/* Looks for them in a file's debug information; false: libdw.so.1 or the file cannot be read. */
+bool stack_walk_find_functions(const char *path, const uint64_t *addresses, size_t count, struct stack_walk_functions *ret_functions);
 
 #endif
