@@ -311,7 +311,7 @@ static void body_passes_by(void *argument)
     while (!is_blocked_by_kernel(atomic_load(&by), SIGSEGV))
         rest(1);
     syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, 8);
-    _exit(0);
+    sleep_for_ever(NULL); /* the other thread blocks the signal before it sends it again */
 }
 
 static void test_has_its_sender_after_it_waited(void **state)
