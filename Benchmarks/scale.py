@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import random
 import shutil
 import statistics
@@ -86,9 +87,8 @@ def median(action):
 
 
 def questions():
-    """Each question of the page, with its statement."""
-    words = page_at_scale.re.findall(r"\n\n((?:[^\n`]|`[^`\n]*`|\n(?!\n))+)\n\n```sql", page_at_scale.SECTIONS["Queries"])
-    return list(zip([text.split("?")[0].replace("\n", " ") + "?" for text in words], page_at_scale.blocks("Queries")))
+    """Each question, with its statement."""
+    return [(text.splitlines()[0].removeprefix("-- "), text) for text in map(page_at_scale.statements, page_at_scale.QUERIES)]
 
 
 def main():
@@ -116,7 +116,7 @@ def main():
         server = page_at_scale.Server(rows, LIMIT_S)
         try:
             begin = time.monotonic()
-            server.rows("".join(page_at_scale.blocks("PostgreSQL")))
+            server.rows(page_at_scale.statements("postgresql"))
             say("PostgreSQL: load", f"{time.monotonic() - begin:8.1f} s")
             measure("PostgreSQL", lambda query: server.rows(query, **values), wanted)
         finally:
@@ -125,8 +125,7 @@ def main():
             engine = duckdb.connect()
             os.chdir(rows.parent)
             begin = time.monotonic()
-            for block in page_at_scale.blocks("DuckDB"):
-                engine.execute(block)
+            engine.execute(page_at_scale.statements("duckdb"))
             say("DuckDB: load", f"{time.monotonic() - begin:8.1f} s")
 
             def ask(query):
@@ -169,8 +168,8 @@ def multiply(rows, folder, times):
                 if path.stem not in ("run", "annotation", "device"):
                     continue
                 for number in range(1, times):
-                    other = page_at_scale.re.sub(r'^(\{"(?:run_)?uuid":")........', rf"\g<1>{number:08x}", line)
-                    target.write(page_at_scale.re.sub(r'("(?:device_)?id":)(\d+)', lambda found, number=number: f"{found[1]}{int(found[2]) + number * 10_000_000}", other, count=1))
+                    other = re.sub(r'^(\{"(?:run_)?uuid":")........', rf"\g<1>{number:08x}", line)
+                    target.write(re.sub(r'("(?:device_)?id":)(\d+)', lambda found, number=number: f"{found[1]}{int(found[2]) + number * 10_000_000}", other, count=1))
     return folder
 
 

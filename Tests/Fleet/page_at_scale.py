@@ -1,20 +1,18 @@
-"""What docs/FLEET-AT-SCALE.md says, and a PostgreSQL of one's own that does it."""
+"""The statements that docs/FLEET-AT-SCALE.md names, and a PostgreSQL of one's own for them."""
 import glob
 import os
 import pathlib
 import pwd
-import re
 import shutil
 import subprocess
 import tempfile
 
-PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs/FLEET-AT-SCALE.md").read_text(encoding="utf-8")
-SECTIONS = {part.splitlines()[0]: part for part in re.split("^## ", PAGE, flags=re.M)}
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "Examples/fleet-at-scale"
+QUERIES = "devices", "shares", "versions", "traits"
 
 
-def blocks(section):
-    """The statements of a section, in their order."""
-    return re.findall(r"^```(?:sql)?\n(.*?)^```", SECTIONS[section], re.M | re.S)
+def statements(name):
+    return (EXAMPLES / (name + ".sql")).read_text(encoding="utf-8")
 
 
 class Missing(Exception):

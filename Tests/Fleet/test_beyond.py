@@ -94,7 +94,7 @@ class Beyond(DeliveryTest):
         except page_at_scale.Missing as missing:
             self.skipTest(str(missing))
         self.addCleanup(server.stop)
-        found = server.rows(page_at_scale.blocks("PostgreSQL")[0] + "".join(page_at_scale.blocks("From a collector") + page_at_scale.blocks("Queries")[:1]))
+        found = server.rows(page_at_scale.statements("postgresql").split("CREATE TEMP TABLE")[0] + page_at_scale.statements("collector") + page_at_scale.statements("devices"))
         self.assertEqual({row[0]: int(row[3]) for row in found}, wanted)
         self.assertEqual([row[1:3] for row in found], [["org.example.victim", str(int(HAS_ID))]] * 2)
 

@@ -80,18 +80,18 @@ class Scale(FleetCase):
         except page_at_scale.Missing as missing:
             self.leave_out(str(missing))
         self.addCleanup(server.stop)
-        server.rows("".join(page_at_scale.blocks("PostgreSQL")))
-        self.check_answers(*[server.rows(query, old=OLD, new=NEW, bug=self.crash) for query in page_at_scale.blocks("Queries")])
+        server.rows(page_at_scale.statements("postgresql"))
+        self.check_answers(*[server.rows(query, old=OLD, new=NEW, bug=self.crash) for query in map(page_at_scale.statements, page_at_scale.QUERIES)])
 
     def test_duckdb(self):
         python, reason = pypi.install(pathlib.Path(operator_case.options.tool).parent / "export-readers/duckdb", "duckdb")
         if not python:
             self.leave_out(f"duckdb cannot be installed: {reason}")
         values = {"old": OLD, "new": NEW, "bug": self.crash}
-        queries = page_at_scale.blocks("Queries")
+        queries = [page_at_scale.statements(name) for name in page_at_scale.QUERIES]
         for name, value in values.items():
             queries = [query.replace(f":'{name}'", f"'{value}'") for query in queries]
-        result = subprocess.run([python, "-c", IN_DUCKDB], input=json.dumps([*page_at_scale.blocks("DuckDB"), *queries]), text=True, cwd=self.directory,
+        result = subprocess.run([python, "-c", IN_DUCKDB], input=json.dumps([page_at_scale.statements("duckdb"), *queries]), text=True, cwd=self.directory,
                                 capture_output=True, check=False, timeout=operator_case.LIMIT_S)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual((self.directory / "rows/run.parquet").read_bytes()[:4], b"PAR1")
