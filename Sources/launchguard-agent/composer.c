@@ -12,6 +12,7 @@
 #include "launchguard/ledger.h"
 #include "health.h"
 #include "os/fault_point.h"
+#include "os/os.h"
 #include "policy/choice.h"
 #include "policy/fate.h"
 #include "process/agent_log.h"
@@ -78,8 +79,8 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
     size_t brief_bytes = 0, full_bytes = 0;
     char *brief = NULL, *full = NULL;
     struct mail *mail = NULL;
-    gather_hex(facts->run_uuid, header.run_uuid);
-    gather_hex(facts->fingerprint, header.fingerprint);
+    lg__os_uuid(facts->run_uuid, header.run_uuid);
+    lg__os_uuid(facts->fingerprint, header.fingerprint);
     if (!facts->reason) {
         pace(composer, &header);
         if (choice_counts(composer->mailbox->mails, composer->mailbox->count, &header, composer->now))
@@ -173,10 +174,10 @@ static bool report_request(struct composer *composer, const char *name, const ch
     char run_name[LG__RUN_NAME_BYTES], run_uuid_text[37], reason[256] = "";
     uint8_t run_uuid[16];
     lg_run_info info;
-    if (strlen(name) != 36 || !gather_hex(name, parts.uuid) || mailbox_find(composer->mailbox, parts.uuid))
+    if (strlen(name) != 36 || !lg__os_uuid(name, parts.uuid) || mailbox_find(composer->mailbox, parts.uuid))
         return true;
     if (sscanf(text, "%36s %" SCNu64 " %255[^\n]", run_uuid_text, &parts.ordinal, reason) < 2 || strlen(run_uuid_text) != 36 ||
-        !gather_hex(run_uuid_text, run_uuid)) {
+        !lg__os_uuid(run_uuid_text, run_uuid)) {
         agent_log("request %s cannot be read, and is dropped", name);
         return true;
     }

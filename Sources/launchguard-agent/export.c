@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "agent.h"
+#include "os/os.h"
 #include "report/gather.h"
 #include "target/target.h"
 
@@ -53,7 +54,7 @@ static bool write_body(const char *format, lg_reader *reader, const struct facts
         letter.full = full;
         letter.header.brief_bytes = (uint32_t)brief_bytes;
         letter.header.full_bytes = (uint32_t)full_bytes;
-        gather_hex(facts->uuid, letter.header.uuid);
+        lg__os_uuid(facts->uuid, letter.header.uuid);
         made = is_otlp ? otlp_body(&letter, PART_WHOLE, &request, ret_why) : sentry_body(&letter, PART_WHOLE, &request, ret_why);
     }
     if (made && (fwrite(request.body, 1, request.bytes, stdout) != request.bytes || (is_otlp && putchar('\n') == EOF) || fflush(stdout) != 0)) {

@@ -15,7 +15,7 @@ from server import status
 import seeds
 from waiting import pass_time, wait_until
 
-ROUNDS = 200 if LONG else 12
+ROUNDS = 1000 if LONG else 12
 DEATHS = 3 * len(KINDS)  # of agents in one directory: as many equal reports go at once
 
 

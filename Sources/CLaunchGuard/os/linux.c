@@ -296,15 +296,6 @@ static ssize_t read_text_file(const char *path, char *text, size_t size)
     return count;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
-}
-
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
 {
     /* Asked for several times a start, and the same as long as any process lives. Two threads at
@@ -317,18 +308,7 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
     }
     char text[64];
     uint8_t id[LG__UUID_BYTES];
-    size_t digits = 0;
-    if (read_text_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
-        return false;
-    memset(id, 0, sizeof id);
-    for (const char *c = text; *c && digits < 32; c++) {
-        int digit = hex_digit(*c);
-        if (digit < 0)
-            continue;
-        id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | digit);
-        digits++;
-    }
-    if (digits != 32)
+    if (read_text_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 0 || !lg__os_uuid(text, id))
         return false;
     memcpy(known, id, sizeof id);
     is_known = true;

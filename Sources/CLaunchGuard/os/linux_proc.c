@@ -123,6 +123,23 @@ bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number)
     return true;
 }
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+bool lg__os_uuid(const char *text, uint8_t ret_bytes[LG__UUID_BYTES])
+{
+    for (unsigned i = 0; i < LG__UUID_BYTES; i++, text += 2) {
+        text += *text == '-';
+        const int high = hex_digit(text[0]), low = high < 0 ? -1 : hex_digit(text[1]);
+        if (low < 0)
+            return false;
+        ret_bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
 const char *lg__os_text_after(const char *text, const char *key)
 {
     size_t size = strlen(key), rest = strlen(text);

@@ -220,6 +220,9 @@ uint64_t lg__os_file_size(const char *path);
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
 /* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number);
+/* The 16 bytes at the begin of a text: two hexadecimal digits each, with dashes between them or
+ * not. false: they are not there. */
+bool lg__os_uuid(const char *text, uint8_t ret_bytes[LG__UUID_BYTES]);
 /* The text after `key` at the begin of a line: "Key:  value"; "" if there is no such line.
  * Handler. */
 const char *lg__os_text_after(const char *text, const char *key);

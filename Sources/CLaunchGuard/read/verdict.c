@@ -10,21 +10,6 @@
 #include "read/judge.h"
 #include "store/format.h"
 
-static bool parse_uuid(const char text[37], uint8_t ret_uuid[16])
-{
-    int digits = 0;
-    for (const char *at = text; *at; at++) {
-        int value = *at >= '0' && *at <= '9' ? *at - '0' : *at >= 'a' && *at <= 'f' ? *at - 'a' + 10 : -1;
-        if (value < 0)
-            continue;
-        if (digits == 32)
-            return false;
-        ret_uuid[digits / 2] = (uint8_t)(digits % 2 ? ret_uuid[digits / 2] | value : value << 4);
-        digits++;
-    }
-    return digits == 32;
-}
-
 static enum boot { BOOT_SAME, BOOT_OTHER, BOOT_NOT_KNOWN } boot_of(const struct lg__case *file)
 {
     uint8_t now[LG__UUID_BYTES];
@@ -260,7 +245,7 @@ lg_status lg__reader_case(lg_reader *reader, bool replaced, struct lg__case *ret
         return status;
     ret_case->crashed = status == LG_OK;
     ret_case->died = ret_case->crashed && !ret_case->crash.handled;
-    ret_case->has_boot_id = parse_uuid(ret_case->run.boot_id, ret_case->boot_id);
+    ret_case->has_boot_id = lg__os_uuid(ret_case->run.boot_id, ret_case->boot_id);
     replaced = replaced && ret_case->run.alive;
     if (replaced)
         ret_case->run.alive = 0;

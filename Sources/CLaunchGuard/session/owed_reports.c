@@ -8,6 +8,7 @@
 
 #include "launch/decide.h"
 #include "launchguard/reader.h"
+#include "os/os.h"
 #include "store/delivery_config.h"
 #include "store/map.h"
 #include "store/spool.h"
@@ -81,16 +82,6 @@ bool lg__owed_reports_is(const struct lg__owed_reports *owed, const char *direct
     return is;
 }
 
-static void parse_hex(const char *text, uint8_t ret_bytes[16])
-{
-    for (int i = 0; i < 16; i++, text += 2) {
-        unsigned byte = 0;
-        text += *text == '-';
-        sscanf(text, "%2x", &byte);
-        ret_bytes[i] = (uint8_t)byte;
-    }
-}
-
 bool lg__owed_reports_count(const struct lg__owed_reports *owed, const char *directory, const char *name)
 {
     lg_run_info run;
@@ -103,8 +94,8 @@ bool lg__owed_reports_count(const struct lg__owed_reports *owed, const char *dir
     lg_reader_close(reader);
     if (!known)
         return true; /* the file is gone, or belongs to another run */
-    parse_hex(fingerprint, row.fingerprint);
-    parse_hex(run.uuid, row.uuid);
+    lg__os_uuid(fingerprint, row.fingerprint);
+    lg__os_uuid(run.uuid, row.uuid);
     row.first_ns = row.last_ns = run.wall_ns;
     row.ordinal = run.ordinal;
     row.end = (uint32_t)verdict.end;

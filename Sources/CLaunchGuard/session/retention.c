@@ -17,6 +17,7 @@
 
 #include "launchguard/reader.h"
 #include "os/fault_point.h"
+#include "os/os.h"
 #include "read/verdict.h"
 #include "session/owed_reports.h"
 #include "session/retention_choice.h"
@@ -201,20 +202,6 @@ static bool delete_listed(const struct lg_session *session)
     return valid && !(is_owed && are_too_large(session));
 }
 
-/* The part of a name after the ordinal. */
-static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
-{
-    const char *at = strchr(name, '-') + 1;
-    for (int i = 0; i < 16; i++, at += 2) {
-        unsigned byte;
-        at += *at == '-';
-        if (sscanf(at, "%2x", &byte) != 1)
-            return false;
-        ret_uuid[i] = (uint8_t)byte;
-    }
-    return true;
-}
-
 /* List the next runs to give way. */
 static void list_oldest(struct lg_session *session, struct lg__ended_run *kept, uint32_t count, uint64_t bytes)
 {
@@ -227,7 +214,7 @@ static void list_oldest(struct lg_session *session, struct lg__ended_run *kept, 
     for (uint64_t i = 0; forecast.unused + i < forecast.starts; i++) {
         const struct lg__ended_run *run = &kept[count - 1 - i];
         hot->oldest[i].ordinal = run->ordinal;
-        if (!parse_uuid(run->name, hot->oldest[i].uuid))
+        if (!lg__os_uuid(strchr(run->name, '-') + 1, hot->oldest[i].uuid))
             forecast.starts = forecast.unused + i;
     }
     atomic_store(&hot->oldest_from, session->ordinal + 1 + forecast.unused);

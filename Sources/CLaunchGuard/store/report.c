@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/os.h"
 #include "store/crc32c.h"
 #include "store/problem.h"
 #include "store/run.h"
@@ -20,11 +21,6 @@ void lg__report_name(const struct lg__report_name *name, char ret_text[LG__REPOR
     snprintf(ret_text, LG__REPORT_NAME_BYTES, "%u-%020" PRIu64 "-%s.lgreport", (unsigned)name->priority, name->ordinal, uuid);
 }
 
-static int hex(char digit)
-{
-    return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
 bool lg__report_parse_name(const char *text, struct lg__report_name *ret_name)
 {
     struct lg__report_name name = { .ordinal = 0 };
@@ -33,13 +29,8 @@ bool lg__report_parse_name(const char *text, struct lg__report_name *ret_name)
         return false;
     name.priority = (enum lg__priority)(text[0] - '0');
     name.ordinal = strtoull(text + 2, NULL, 10);
-    const char *at = text + 23;
-    for (int i = 0; i < 16; i++, at += 2) {
-        at += *at == '-';
-        if (hex(at[0]) < 0 || hex(at[1]) < 0)
-            return false;
-        name.uuid[i] = (uint8_t)(hex(at[0]) << 4 | hex(at[1]));
-    }
+    if (!lg__os_uuid(text + 23, name.uuid))
+        return false;
     lg__report_name(&name, same);
     if (strcmp(same, text) != 0)
         return false;

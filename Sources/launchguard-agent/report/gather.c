@@ -74,15 +74,3 @@ void gather_facts(lg_reader *reader, const lg_run_info *run, const char *state_d
     if (facts->verdict.monotonic_ns > run->monotonic_ns && run->wall_ns)
         facts->ended_ns = run->wall_ns + (facts->verdict.monotonic_ns - run->monotonic_ns);
 }
-
-bool gather_hex(const char *text, uint8_t ret_bytes[16])
-{
-    for (int i = 0; i < 16; i++, text += 2) {
-        unsigned byte;
-        text += *text == '-';
-        if (sscanf(text, "%2x", &byte) != 1)
-            return false;
-        ret_bytes[i] = (uint8_t)byte;
-    }
-    return true;
-}

@@ -8,7 +8,4 @@
  * verdict. `state_directory` NULL: the ledger is not known, and the streak is 1 in a launch. */
 void gather_facts(lg_reader *reader, const lg_run_info *run, const char *state_directory, struct facts *facts);
 
-/* Reads an identity: 32 hexadecimal digits, with dashes or without. false: it is none. */
-bool gather_hex(const char *text, uint8_t ret_bytes[16]);
-
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/gather.h"
+#include "os/os.h"
 #include "target/brief_dump.h"
 #include "target/brief_json.h"
 #include "target/dump_fields.h"
@@ -91,7 +91,7 @@ static void add_standard(struct form *form, const json_t *report, const struct l
     add_text(form, "ProductName", brief_text(report, "appID"));
     add_text(form, "Version", brief_text(report, "appVersion"));
     add_text(form, "BuildID", brief_text(report, "buildID"));
-    if (gather_hex(machine, bytes) && strlen(machine) >= 32) {
+    if (lg__os_uuid(machine, bytes) && strlen(machine) >= 32) {
         request_uuid(bytes, text);
         add_text(form, "guid", text);
     }
