@@ -10,10 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef AT_MINSIGSTKSZ /* not in each libc */
+#define AT_MINSIGSTKSZ 51
+#endif
 
 static volatile int zero;
 static int zero_address;
@@ -301,7 +306,7 @@ static void overflow_inside(int number)
 static void body_small_altstack(void *argument)
 {
     const uintptr_t how = (uintptr_t)argument;
-    const size_t guard = 65536, size = how == OVERFLOWS_IT ? 65536 : (size_t)sysconf(_SC_MINSIGSTKSZ) * 2 + 1024;
+    const size_t guard = 65536, size = how == OVERFLOWS_IT ? 65536 : (size_t)getauxval(AT_MINSIGSTKSZ) * 2 + 1024;
     struct sigaction action = { .sa_handler = how == INSIDE_A_HANDLER ? crash_inside : overflow_inside, .sa_flags = SA_ONSTACK };
     uint8_t *base = mmap(NULL, guard + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const stack_t stack = { .ss_sp = base + guard, .ss_size = size };
