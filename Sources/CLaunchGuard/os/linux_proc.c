@@ -103,59 +103,6 @@ uint64_t lg__os_file_size(const char *path)
     return lg__os_call(SYS_newfstatat, AT_FDCWD, (long)(uintptr_t)path, (long)(uintptr_t)&status, 0, 0, 0) == 0 ? (uint64_t)status.size : 0;
 }
 
-bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number)
-{
-    uint64_t number = 0;
-    const char *at = text;
-    for (;; at++) {
-        unsigned digit;
-        if (*at >= '0' && *at <= '9')
-            digit = (unsigned)(*at - '0');
-        else if (base == 16 && *at >= 'a' && *at <= 'f')
-            digit = (unsigned)(*at - 'a') + 10;
-        else
-            break;
-        number = number * base + digit;
-    }
-    if (at == text)
-        return false;
-    *ret_number = number;
-    return true;
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
-bool lg__os_uuid(const char *text, uint8_t ret_bytes[LG__UUID_BYTES])
-{
-    for (unsigned i = 0; i < LG__UUID_BYTES; i++, text += 2) {
-        text += *text == '-';
-        const int high = hex_digit(text[0]), low = high < 0 ? -1 : hex_digit(text[1]);
-        if (low < 0)
-            return false;
-        ret_bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
-
-const char *lg__os_text_after(const char *text, const char *key)
-{
-    size_t size = strlen(key), rest = strlen(text);
-    for (;;) {
-        if (rest > size && memcmp(text, key, size) == 0) {
-            for (text += size; *text == ' ' || *text == '\t' || *text == ':'; text++) {}
-            return text;
-        }
-        const char *end = memchr(text, '\n', rest);
-        if (!end)
-            return "";
-        rest -= (size_t)(end + 1 - text);
-        text = end + 1;
-    }
-}
-
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument)
 {
     _Alignas(8) char buffer[1024];

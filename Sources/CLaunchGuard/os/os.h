@@ -348,6 +348,9 @@ void lg__os_executable(char *path, size_t size);
 /* Put up to four texts together, without the printf() of libc, whose pages a start would be the
  * first to need. Cut where `size` ends. Returns the length of the whole. */
 size_t lg__os_join(char *to, size_t size, const char *first, const char *second, const char *third, const char *fourth);
+/* The digits of a number, at least so many, with a NUL. Returns where in the room they begin. */
+#define LG__OS_DIGITS 24
+char *lg__os_digits(uint64_t number, size_t least, char ret_room[LG__OS_DIGITS]);
 /* "/proc/" number name, with a name of at most 8 bytes. */
 #define LG__OS_PROCESS_PATH 32
 void lg__os_process_path(char to[LG__OS_PROCESS_PATH], pid_t pid, const char *name);

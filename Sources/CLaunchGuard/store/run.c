@@ -59,13 +59,9 @@ void lg__run_uuid_text(const uint8_t uuid[16], char text[37])
 
 void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NAME_BYTES])
 {
-    char text[37], digits[24];
-    size_t at = sizeof digits;
-    digits[--at] = 0;
-    for (uint64_t left = ordinal; left || at > sizeof digits - 1 - 8; left /= 10)
-        digits[--at] = (char)('0' + left % 10);
+    char text[37], room[LG__OS_DIGITS];
     lg__run_uuid_text(uuid, text);
-    lg__os_join(name, LG__RUN_NAME_BYTES, digits + at, "-", text, ".lgrun");
+    lg__os_join(name, LG__RUN_NAME_BYTES, lg__os_digits(ordinal, 8, room), "-", text, ".lgrun");
 }
 
 static size_t align(size_t size)
@@ -200,6 +196,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
             return status;
         }
     } else if (directory < 0 && !lg__map_anonymous(total, &run.map)) {
+        give_memory_back(&memory);
         return lg__problem_set(problem, LG_ERR_SYSTEM, NULL, 0);
     }
     run.is_recycled = recycled;
