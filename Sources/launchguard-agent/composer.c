@@ -27,7 +27,7 @@ static bool make_room(struct composer *composer, uint64_t bytes)
 {
     struct mailbox *mailbox = composer->mailbox;
     const struct lg__delivery_config *config = composer->config;
-    while (mailbox->count >= config->options.keep_reports || mailbox->bytes + bytes > config->options.keep_bytes) {
+    while (mailbox_reports(mailbox) >= config->options.keep_reports || mailbox->bytes + bytes > config->options.keep_bytes) {
         struct mail *mail = choice_to_drop(mailbox->mails, mailbox->count, composer->now);
         if (!mail)
             return false;

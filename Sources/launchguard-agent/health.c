@@ -8,21 +8,13 @@
 #include "report/json_words.h"
 #include "store/digest.h"
 
-/* Counts that wait for a server, of all versions: they take no place from reports. */
+/* Counts that wait for a server, of all versions. */
 #define COUNTS_MAX 8u
 
 /* The words of Sentry's sessions. */
 static const char *outcome(lg_end end)
 {
     return end == LG_END_CRASH ? "crashed" : lg_end_is_bad(end) ? "abnormal" : "exited";
-}
-
-static bool has_room(const struct mailbox *mailbox, const struct lg__delivery_config *config)
-{
-    uint32_t counts = 0;
-    for (uint32_t i = 0; i < mailbox->count; i++)
-        counts += (mailbox->mails[i].header.flags & LG__REPORT_HEALTH) != 0;
-    return counts < COUNTS_MAX && mailbox->count < config->options.keep_reports;
 }
 
 /* The count that a run of this version and outcome adds to: no byte of it has left. */
@@ -36,7 +28,8 @@ static struct mail *count_for(const struct mailbox *mailbox, const uint8_t finge
 
 static void begin(const struct composer *composer, const struct lg__report_name *parts, const struct lg__report_header *header, const char *text)
 {
-    if (has_room(composer->mailbox, composer->config) && !mailbox_add(composer->mailbox, parts, header, text, strlen(text), "", 0))
+    const struct mailbox *mailbox = composer->mailbox;
+    if (mailbox->count - mailbox_reports(mailbox) < COUNTS_MAX && !mailbox_add(composer->mailbox, parts, header, text, strlen(text), "", 0))
         agent_log("the count of runs for release health cannot be stored");
 }
 

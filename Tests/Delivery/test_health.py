@@ -1,4 +1,4 @@
-"""Release health: the server knows how many runs of a version ended, and how, each once; reports
+"""Release health: the server gets how many runs of a version ended, and how, each once; reports
 and those who wait for them know nothing of it."""
 import collections
 import json
@@ -63,6 +63,14 @@ class Health(DeliveryTest):
         self.assertEqual((len(self.files("new")), self.entries()), (1, []))
         waited = self.run_victim("deliver", "wait:5000", "finish", "exit:0", endpoint=self.target.url("/42").replace("://", "://key@"), target=SENTRY)
         self.assertEqual(waited["result"], "nothing")
+
+    def test_it_takes_no_place_of_a_report(self):
+        for version in "1.0", "1.1", "1.2":
+            self.ended("finish", "exit:0", version=version, keep_reports=1)
+            self.assertEqual(self.run_agent(), DONE)
+        self.assertEqual(len(self.files("new")), 3)
+        run = self.ended("crash", keep_reports=1)
+        self.assertEqual((self.run_agent(), [entry["uuid"] for entry in self.entries("sent")]), (DONE, [run.uuid]))
 
     def test_only_on_wish(self):
         for options in {"release_health": 0}, {"target": HTTP}, {"version": ""}:

@@ -51,6 +51,14 @@ bool mailbox_has(const struct mailbox *mailbox, lg_delivery_state state)
     return false;
 }
 
+uint32_t mailbox_reports(const struct mailbox *mailbox)
+{
+    uint32_t reports = 0;
+    for (uint32_t i = 0; i < mailbox->count; i++)
+        reports += !(mailbox->mails[i].header.flags & LG__REPORT_HEALTH);
+    return reports;
+}
+
 struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16])
 {
     for (uint32_t i = 0; i < mailbox->count; i++)

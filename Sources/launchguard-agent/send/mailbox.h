@@ -44,6 +44,9 @@ void mailbox_drop(struct mailbox *mailbox, struct mail *mail);
  * gone. */
 char *mailbox_read(const struct mailbox *mailbox, const struct mail *mail);
 
+/* How many reports there are. Counts for release health are none. */
+uint32_t mailbox_reports(const struct mailbox *mailbox);
+
 /* The report with this identity, in any state. NULL: none. */
 struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16]);
 
