@@ -67,7 +67,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"walk/caller.c", "capture/call_evidence.c", "capture/earlier.c", "capture/wait_for_lock.c", "walk/cfi.c", "capture/classify.c", "capture/deadline.c", "walk/expression.c", "capture/files.c",
                 "capture/finish.c", "capture/mask.c", "capture/handler_stack.c", "capture/interpose_notify.c", "capture/own_threads.c", "walk/frames.c", "walk/async.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "walk/image.c", "walk/loader.c", "walk/mapped.c", "walk/memory.c",
-                "capture/in_handler.c", "capture/process.c", "capture/recovering.c", "capture/repeating.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/symtab.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c", "os/text.c",
+                "capture/in_handler.c", "capture/process.c", "capture/recovering.c", "capture/repeating.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/symtab.c", "capture/thread.c", "capture/other_threads.c", "walk/unwind_dwarf.c", "walk/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c", "os/plain_text.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.

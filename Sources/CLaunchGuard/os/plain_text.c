@@ -1,5 +1,5 @@
-/* Texts, without printf() and scanf() of libc: a start would be the first to need their pages, and a
- * handler may not call them. */
+/* Texts, without printf() and scanf() of libc: a start would be the first to need their pages, and
+ * a handler may not call them. */
 #include "os/os.h"
 
 #include <string.h>
