@@ -40,13 +40,18 @@ def field(process, name):
     return next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith(name + ":")), None)
 
 
+TOOL = "launchguard"
+
+
 def children(process):
-    """The children of a process, without those of the tool for itself."""
+    """The children of a process, without those of the tool for itself. Each name is read once: a
+    child of the tool that has the name of the tool may become any of them."""
     try:
         numbers = pathlib.Path("/proc/%d/task/%d/children" % (process, process)).read_text().split()
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return [int(number) for number in numbers if field(int(number), "Name") not in ("lg-guard", "lg-listener", "lg-stderr")]
+    others = {None, "lg-guard", "lg-listener", "lg-stderr"} | ({TOOL} if field(process, "Name") == TOOL else set())
+    return [int(number) for number in numbers if field(int(number), "Name") not in others]
 
 
 def listener(tool):
@@ -87,8 +92,7 @@ class Run:
 
     def program(self):
         """The process of the program, once it is there."""
-        # until then a child has the name of the tool
-        return wait_until(lambda: [child for child in children(self.pid) if field(child, "Name") != "launchguard"], "the program starts")[0]
+        return wait_until(lambda: children(self.pid), "the program starts")[0]
 
     def end(self, data=None):
         """The status as of Popen, standard output and standard error."""
