@@ -50,6 +50,7 @@ let package = Package(
         .executableTarget(
             name: "launchguard-fleet",
             dependencies: ["ToolParts", library("CLaunchGuard"), library("LaunchGuardReports"), arguments, .product(name: "GRDB", package: "GRDB.swift")],
+            resources: [.embedInCode("postgresql.sql")],
             swiftSettings: strict
         ),
         .target(name: "ToolParts", dependencies: ["LaunchGuardSymbols", library("LaunchGuardReports"), arguments], swiftSettings: strict),

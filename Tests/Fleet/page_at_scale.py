@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import tempfile
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "Examples/fleet-at-scale"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "Examples/fleet-at-scale"
+TABLES = ROOT / "Tools/Sources/launchguard-fleet/postgresql.sql"  # for psql, of the tool
 QUERIES = "devices", "shares", "versions", "traits"
 
 
 def statements(name):
-    return (EXAMPLES / (name + ".sql")).read_text(encoding="utf-8")
+    return (TABLES if name == "postgresql" else EXAMPLES / (name + ".sql")).read_text(encoding="utf-8")
 
 
 class Missing(Exception):
@@ -20,9 +22,9 @@ class Missing(Exception):
 
 
 class Server:
-    """On a socket in a folder that `stop` removes, with a copy of the rows: a folder or a file."""
+    """On a socket in a folder that `stop` removes, with a copy of a folder or file of rows."""
 
-    def __init__(self, rows, limit_s):
+    def __init__(self, limit_s, rows=None):
         programs = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
         if not programs:
             raise Missing("no PostgreSQL (Debian: postgresql)")
@@ -37,14 +39,16 @@ class Server:
                 raise Missing("no user postgres") from None
             os.chown(self.folder, user.pw_uid, user.pw_gid)
             self.user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
-        if rows.is_dir():
+        if rows and rows.is_dir():
             shutil.copytree(rows, self.folder / "rows")
-        else:
+        elif rows:
             shutil.copy(rows, self.folder)
         for path in self.folder, *self.folder.rglob("*"):
             path.chmod(0o755 if path.is_dir() else 0o644)
         self.run("initdb", "-D", self.folder / "data", "-A", "trust", "--no-sync")
         self.run("pg_ctl", "-D", self.folder / "data", "-o", f"-c listen_addresses='' -k {self.folder} -c fsync=off", "-l", self.folder / "log", "-w", "start")
+
+        self.address = f"postgres:///postgres?host={self.folder}&user={pwd.getpwuid(os.stat(self.folder).st_uid).pw_name}"
 
     def stop(self):
         if (self.folder / "data/postmaster.pid").exists():

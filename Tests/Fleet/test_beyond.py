@@ -90,7 +90,7 @@ class Beyond(DeliveryTest):
             self.assertEqual([record["event"] for record in found["records"] if record["event"] != "launchguard.breadcrumb"], ["app.crash"])
             self.assertEqual("host.id" in found["resource"], HAS_ID)
         try:
-            server = page_at_scale.Server(self.folder / "crashes.json", LIMIT_S)
+            server = page_at_scale.Server(LIMIT_S, self.folder / "crashes.json")
         except page_at_scale.Missing as missing:
             self.skipTest(str(missing))
         self.addCleanup(server.stop)

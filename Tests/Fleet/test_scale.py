@@ -76,11 +76,15 @@ class Scale(FleetCase):
 
     def test_postgresql(self):
         try:
-            server = page_at_scale.Server(self.directory / "rows", operator_case.LIMIT_S)
+            server = page_at_scale.Server(operator_case.LIMIT_S)
         except page_at_scale.Missing as missing:
             self.leave_out(str(missing))
         self.addCleanup(server.stop)
-        server.rows(page_at_scale.statements("postgresql"))
+        for _ in "the first time", "again":
+            self.collect("--to", server.address, self.directory / "devices", symbols=True)
+        refused = self.tool("collect", "--no-symbols", "--into", self.database, "--to", server.address + "&dbname=absent", self.directory / "devices")
+        self.assertEqual(refused.status, fleet_case.NOT_FOUND, refused)
+        self.assertRegex(refused.errors, "absent(.|\n)*psql: it could not load the rows")
         self.check_answers(*[server.rows(query, old=OLD, new=NEW, bug=self.crash) for query in map(page_at_scale.statements, page_at_scale.QUERIES)])
 
     def test_duckdb(self):

@@ -6,8 +6,8 @@ package struct ChildProcess {
     private let id: pid_t
 
     /// Starts `/bin/sh` with a script and its arguments, as any program.
-    package init?(script: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, isApart: Bool = false) {
-        self.init("/bin/sh", ["-c", script, "sh"] + arguments, input: input, output: output, isApart: isApart)
+    package init?(script: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil, isApart: Bool = false) {
+        self.init("/bin/sh", ["-c", script, "sh"] + arguments, input: input, output: output, errors: errors, isApart: isApart)
     }
 
     /// Starts a program with its arguments, in a process group of its own where `isApart`; nil:

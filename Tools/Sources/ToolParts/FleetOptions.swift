@@ -45,7 +45,10 @@ package struct CollectOptions: ParsableArguments {
             valueName: "machine|name|pattern"))
     package var deviceFrom: String?
 
-    @Option(help: ArgumentHelp("Also write all rows as lines of JSON into this folder, one file a table.", valueName: "folder"), completion: .directory)
+    @Option(
+        help: ArgumentHelp(
+            "Also write all rows: as lines of JSON into a folder, one file a table, or into PostgreSQL by psql, where this begins with postgres://.",
+            valueName: "folder|address"), completion: .directory)
     package var to: String?
 
     @OptionGroup package var symbols: SymbolOptions

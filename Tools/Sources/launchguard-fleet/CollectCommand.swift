@@ -13,7 +13,9 @@ struct CollectCommand: AsyncParsableCommand {
         var collector = Collector(database, options.rule, symbols: options.symbols)
         for source in options.sources { try await collector.collect(source) }
         let clones = try collector.finish()
-        if let folder = options.to { try RowFiles.write(database, to: folder) }
+        if let place = options.to {
+            if let server = RowServer(place) { try server.load(database) } else { try RowFiles.write(database, to: place) }
+        }
         let after = try Figures(database)
         let outcome = collector.outcome
         if options.output.json {
