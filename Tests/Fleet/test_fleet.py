@@ -286,13 +286,23 @@ class Top(FleetCase):
         self.assertIn("fleet_victim_write", groups[0]["place"])
         text = self.tool("top", self.database).output
         self.assertIn("org.example.fleet: 10 of 14 runs on 2 devices died\n", text)
-        self.assertIn(f"2 devices, 5×  {groups[0]['bug'][:12]}  █····▃·······▃  1.0 (3×), 1.5 (1×), 1.13 (1×)\n", text)
+        self.assertIn(f"2 devices, 5×  {groups[0]['bug'][:12]}  45.5 %  █····▃·······▃  1.0 (3×), 1.5 (1×), 1.13 (1×)\n", text)
         self.assertIn("access through a NULL pointer in fleet_victim_write (victim.c:", text)
         narrow = self.on_terminal(["top", self.database], COLUMNS="36")[0].decode()
         self.assertIn(groups[0]["bug"][:12], narrow)
         self.assertLessEqual(max(len(re.sub(r"\x1b\[[\d;]*m", "", row)) for row in narrow.splitlines()), 36, narrow)
         self.assertEqual(len(self.top("-n", "1")), 1)
         self.assertEqual(self.top("--app", "org.example.other", status=NOT_FOUND), [])
+
+    def test_share_of_runs(self):
+        """A larger share of the runs is worse, on as many devices."""
+        ends = ["write"] * 3 + ["clean"] * 20
+        for number, end in enumerate(ends + ["abort"] * 2, 1):
+            self.copy(end, "d", number, version="1.0" if number <= len(ends) else "2.0")
+        self.collect(self.write_copies())
+        self.assertEqual([(group["runs"], group["total"]) for group in self.top()], [(2, 2), (3, len(ends))])
+        lines = self.tool("top", self.database).output.splitlines()
+        self.assertEqual([line.split("  ")[2] for line in lines if "device," in line], ["100 %", "13 %"])
 
     def test_a_clock_in_the_future_spoils_no_trend(self):
         self.copy("write", "d", 1, day=0)

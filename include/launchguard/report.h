@@ -122,7 +122,7 @@ typedef struct lg_fleet_row {
     const char *kind;             /**< of the crash; NULL: none */
     const char *headline;
     const char *place;            /**< NULL: not known */
-    uint64_t runs, devices;
+    uint64_t runs, total, devices; /**< total: all runs of the versions that have it */
     const char *first_started, *last_started; /**< NULL: not known */
     const char *const *fingerprints; /**< with NULL at the end */
     const lg_fleet_part *versions; /**< may be NULL where there are none */

@@ -139,6 +139,7 @@ static const struct lg__field row_fields[] = {
     FIELD(NUMBER, "runs", runs, "", "The runs."),
     VALUE("schema", lg__report_schema, "integer", "", "Version of this shape."),
     STRING_IF("state", state, "string", "One of `muted`, `resolved` and `again`, which is resolved and seen again; left out: it is open."),
+    FIELD(NUMBER, "total", total, "", "All runs of the versions that have it."),
     VALUE("trend", trend, "[number]", "", "Runs a day; the last one is trendEnd."),
     STRING_IF("trendEnd", trend_end, "day", "The trend end."),
     VALUE("type", row_type, "string", "", "Always fleet-bug."),

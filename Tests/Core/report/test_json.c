@@ -113,13 +113,13 @@ static void test_sink(void **state)
 /* The least that a row of a fleet has, and what is none. */
 static void test_fleet(void **state)
 {
-    const lg_fleet_row row = { .bug = "f", .app = "a", .ending = "crash", .headline = "h", .runs = 1 };
+    const lg_fleet_row row = { .bug = "f", .app = "a", .ending = "crash", .headline = "h", .runs = 1, .total = 2 };
     const lg_fleet_example example = { .device = "d" };
     (void)state;
     (void)begun();
     assert_int_equal(lg_fleet_row_report(&row, take, NULL), LG_OK);
     assert_string_equal(text, "{\"app\":\"a\",\"bug\":\"f\",\"devices\":0,\"ending\":\"crash\",\"fingerprints\":[],\"headline\":\"h\",\"runs\":1,"
-                              "\"schema\":1,\"trend\":[],\"type\":\"fleet-bug\",\"versions\":[]}");
+                              "\"schema\":1,\"total\":2,\"trend\":[],\"type\":\"fleet-bug\",\"versions\":[]}");
     room = used;
     assert_int_equal(lg_fleet_row_report(&row, take, NULL), LG_ERR_SYSTEM);
     assert_int_equal(lg_fleet_row_report(NULL, take, NULL), LG_ERR_ARGUMENT);

@@ -10,6 +10,8 @@ struct BugGroup {
     var headline: String
     var place: String?
     var runs: Int
+    /// All runs of the versions that have it.
+    var total = 0
     var devices: Int
     var firstStarted: String?
     var lastStarted: String?
@@ -61,40 +63,49 @@ struct BugGroup {
         decision = try Decision(row)
     }
 
-    /// Bugs with all that is known of them, those of most devices first.
+    /// Bugs with all that is known of them: those of most devices first, then those that take the
+    /// largest share of the runs.
     static func all(_ database: Database, app: String? = nil, bug: String? = nil) throws -> [BugGroup] {
         let trend = try Trend(database, app: app, bug: bug)
         let condition = "WHERE (?1 IS NULL OR app = ?1) AND (?2 IS NULL OR bug = ?2)"
-        let orders = try orders(database)
-        var versions: [String: [Part]] = [:], fingerprints: [String: [String]] = [:]
+        let (orders, totals) = try versions(database)
+        var parts: [String: [Part]] = [:], fingerprints: [String: [String]] = [:]
         for row in try Row.fetchAll(database, sql: "SELECT * FROM bug_version \(condition) ", arguments: [app, bug]) {
             let version: String? = try row.value("version")
-            versions[try row.value("bug"), default: []].append(
+            parts[try row.value("bug"), default: []].append(
                 Part(
                     name: version ?? "without a version", version: version, runs: try row.value("runs"), devices: try row.value("devices"),
                     firstStarted: try row.value("first_started"), lastStarted: try row.value("last_started")))
         }
         let sql = "SELECT bug, fingerprint FROM run \(condition) AND bug IS NOT NULL AND fingerprint IS NOT NULL GROUP BY bug, fingerprint ORDER BY count(*) DESC, fingerprint"
         for row in try Row.fetchAll(database, sql: sql, arguments: [app, bug]) { fingerprints[try row.value("bug"), default: []].append(try row.value("fingerprint")) }
-        let ranking = "SELECT * FROM ranking \(condition) ORDER BY devices DESC, runs DESC, last_started DESC, bug"
-        return try Row.fetchAll(database, sql: ranking, arguments: [app, bug]).map { row in
+        let ranking = "SELECT * FROM ranking \(condition) ORDER BY last_started DESC, bug"
+        let groups = try Row.fetchAll(database, sql: ranking, arguments: [app, bug]).map { row in
             var group = try BugGroup(row)
             let order = orders[group.app] ?? VersionOrder(firstStarted: [:])
-            group.versions = order.sorted(versions[group.bug] ?? [], by: \.version)
+            group.versions = order.sorted(parts[group.bug] ?? [], by: \.version)
+            group.total = group.versions.map { totals[group.app]?[$0.version] ?? 0 }.reduce(0, +)
             group.fingerprints = fingerprints[group.bug] ?? []
             group.again = group.decision?.again(in: group.versions, order)
             (group.trend, group.trendEnd) = (trend.of(group.bug), trend.end)
             group.recent = trend.change(of: group.bug, app: group.app)
             return group
         }
+        return groups.enumerated().sorted { ($0.element.devices, $0.element.share, -$0.offset) > ($1.element.devices, $1.element.share, -$1.offset) }.map(\.element)
     }
 
-    static func orders(_ database: Database) throws -> [String: VersionOrder] {
-        var orders: [String: VersionOrder] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT app, version, first_started FROM version WHERE version IS NOT NULL AND first_started IS NOT NULL") {
-            orders[try row.value("app"), default: VersionOrder(firstStarted: [:])].firstStarted[try row.value("version")] = try row.value("first_started")
+    private var share: Double { Double(runs) / Double(max(total, 1)) }
+
+    /// By application: the order of its versions, and the runs of each version; nil: of none.
+    static func versions(_ database: Database) throws -> (orders: [String: VersionOrder], totals: [String: [String?: Int]]) {
+        var orders: [String: VersionOrder] = [:], totals: [String: [String?: Int]] = [:]
+        for row in try Row.fetchAll(database, sql: "SELECT app, version, runs, first_started FROM version") {
+            let app: String = try row.value("app"), version: String? = try row.value("version")
+            totals[app, default: [:]][version] = try row.value("runs")
+            guard let version, let first: String = try row.value("first_started") else { continue }
+            orders[app, default: VersionOrder(firstStarted: [:])].firstStarted[version] = first
         }
-        return orders
+        return (orders, totals)
     }
 
     /// As many digits as a person copies; four would be enough for most fleets.
@@ -120,6 +131,8 @@ struct BugGroup {
     // MARK: - In words
 
     var counts: String { "\(devices == 1 ? "1 device" : "\(devices) devices"), \(runs)×" }
+
+    var shareWords: String { Binomial.percent(share) + " %" }
 
     /// The headline, and the place where that is not in it.
     var cause: String { headline + (place.map { headline.contains($0.prefix { $0 != "(" }) ? "" : ", \($0)" } ?? "") }

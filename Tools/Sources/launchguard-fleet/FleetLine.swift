@@ -26,7 +26,7 @@ import ToolParts
     private func row(_ group: BugGroup) -> lg_fleet_row {
         unsafe lg_fleet_row(
             bug: text(group.bug), app: text(group.app), ending: text(group.ending), kind: text(group.kind), headline: text(group.headline), place: text(group.place),
-            runs: UInt64(group.runs), devices: UInt64(group.devices), first_started: text(group.firstStarted), last_started: text(group.lastStarted),
+            runs: UInt64(group.runs), total: UInt64(group.total), devices: UInt64(group.devices), first_started: text(group.firstStarted), last_started: text(group.lastStarted),
             fingerprints: list(group.fingerprints.map { unsafe text($0) } + [nil]), versions: parts(group.versions), version_count: group.versions.count,
             state: text(group.state), resolved_in: text(group.decision?.version), again_in: text(group.again?.name),
             trend: list(group.trend.map { UInt64($0) }), trend_days: group.trend.count, trend_end: text(group.trendEnd),

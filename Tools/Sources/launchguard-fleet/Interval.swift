@@ -36,6 +36,12 @@ enum Binomial {
         return low...max(low, high)
     }
 
+    /// "97.1": 100 is only the whole, and 0 only nothing.
+    static func percent(_ share: Double) -> String {
+        let tenths = share > 0 && share < 1 ? min(max(Int((share * 1000).rounded()), 1), 999) : Int(share * 1000)
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+
     /// Where a condition that holds from 0 on ends.
     private static func solve(_ holds: (Double) -> Bool) -> Double {
         var (low, high) = (0.0, 1.0)

@@ -2,7 +2,8 @@ internal import GRDB
 import LaunchGuardReports
 import ToolParts
 
-/// The bugs of a fleet, those of most devices first; between two versions, new ones first.
+/// The bugs of a fleet in the order of ``BugGroup/all(_:app:bug:)``; between two versions, new ones
+/// first.
 struct Ranking {
     private(set) var groups: [BugGroup]
     /// Of all requested applications.
@@ -36,13 +37,8 @@ struct Ranking {
         /// "97.1 % (95.2 to 98.4) of 1204 runs".
         var words: String {
             let interval = Binomial.interval(runs - crashed, of: runs, confidence: 0.95)
-            func percent(_ share: Double) -> String {
-                // 100 is only what has no crash, and 0 only what has nothing else.
-                let tenths = share > 0 && share < 1 ? min(max(Int((share * 1000).rounded()), 1), 999) : Int(share * 1000)
-                return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-            }
-            let share = Double(runs - crashed) / Double(max(runs, 1))
-            return "\(percent(share)) % (\(percent(interval.lowerBound)) to \(percent(interval.upperBound))) of \(runs == 1 ? "1 run" : "\(runs) runs")"
+            let (share, low, high) = (Double(runs - crashed) / Double(max(runs, 1)), interval.lowerBound, interval.upperBound)
+            return "\(Binomial.percent(share)) % (\(Binomial.percent(low)) to \(Binomial.percent(high))) of \(runs == 1 ? "1 run" : "\(runs) runs")"
         }
     }
 
@@ -78,7 +74,7 @@ struct Ranking {
         let shares = try Row.fetchAll(database, sql: sql, arguments: [app]).map { row in
             VersionShare(app: try row.value("app"), version: try row.value("version"), runs: try row.value("runs"), crashed: try row.value("crashed"))
         }
-        let orders = try BugGroup.orders(database)
+        let orders = try BugGroup.versions(database).orders
         return Dictionary(grouping: shares, by: \.app).sorted { $0.key < $1.key }.flatMap { app, shares in
             (orders[app] ?? VersionOrder(firstStarted: [:])).sorted(shares) { $0.version }.reversed()
         }
@@ -127,13 +123,14 @@ struct Ranking {
             writer.line((apps.count > 1 ? "\(app): " : "") + "runs without a crash: " + shares.prefix(3).map { "\($0.version) \($0.words)" }.joined(separator: ", ")
                 + (shares.count > 3 ? ", and \(shares.count - 3) older versions" : ""))
         }
-        let width = groups.map(\.counts.count).max() ?? 0
+        let width = groups.map(\.counts.count).max() ?? 0, shareWidth = groups.map(\.shareWords.count).max() ?? 0
         for group in groups {
             writer.endLine()
             if let change = group.change { writer.add(change.kind.rawValue, width: 6, change.kind.style) }
             writer.add(group.counts, width: width + 2, .bold)
             // Before what a narrow terminal cuts, as show asks for it.
             writer.add(group.shortKey + "  ", .dim)
+            writer.add(group.shareWords, width: shareWidth + 2)
             if !group.trend.isEmpty { writer.add(Trend.drawn(group.trend) + "  ") }
             writer.line(group.versionWords)
             writer.line("  " + group.cause + (apps.count > 1 && !group.cause.hasSuffix(group.app) ? " [\(group.app)]" : ""))
@@ -147,6 +144,7 @@ struct Ranking {
 
     private var notes: [String] {
         var notes: [String] = []
+        notes.append("percent: of all runs of these versions")
         if let end = groups.first?.trendEnd { notes.append("bars: runs a day, \(Trend.days) days up to \(end), each row on a scale of its own") }
         if left > 0 { notes.append("\(left) more; -n shows as many as you say") }
         let hidden = [(Decision.State.muted, "muted"), (.resolved, "resolved")].compactMap { state, word in done[state].map { "\($0) \(word)" } }
@@ -174,12 +172,12 @@ struct Ranking {
     func page(links: PageLinks?) -> FiguresPage {
         var page = FiguresPage(title: "What a fleet died of", subtitle: summary)
         let apps = Set(groups.map(\.app)).count > 1
-        let columns = ["Devices", "Runs", "Cause"] + (pair == nil ? [] : ["Change"]) + ["Trend", "Versions"] + (apps ? ["Application"] : []) + ["Bug"]
+        let columns = ["Devices", "Runs", "Share", "Cause"] + (pair == nil ? [] : ["Change"]) + ["Trend", "Versions"] + (apps ? ["Application"] : []) + ["Bug"]
         let rows = groups.map { group -> [FiguresPage.Cell] in
             let change = group.change.map { [FiguresPage.Cell.marked($0.kind.rawValue, $0.kind.style, $0.words(pair))] } ?? []
             let app = apps ? [FiguresPage.Cell.text(group.app)] : []
             let notes = [group.stateWords, group.change == nil ? group.recent?.weekWords : nil].compactMap(\.self)
-            return [.number(group.devices), .number(group.runs), .words(group.cause, notes)] + change + [.bars(group.trend), .text(group.versionWords)] + app
+            return [.number(group.devices), .number(group.runs), .text(group.shareWords), .words(group.cause, notes)] + change + [.bars(group.trend), .text(group.versionWords)] + app
                 + [links?.bug(group.bug).map { .link(group.shortKey, $0) } ?? .fingerprint(group.bug)]
         }
         page.tables.append(

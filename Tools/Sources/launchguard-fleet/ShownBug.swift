@@ -76,7 +76,7 @@ struct ShownBug {
 
     var figures: [(name: String, value: String)] {
         [
-            ("bug", group.bug), ("state", group.stateWords ?? ""), ("on", group.counts), ("seen", group.seenWords), ("kind", group.kind ?? ""),
+            ("bug", group.bug), ("state", group.stateWords ?? ""), ("on", group.counts + " (\(group.shareWords) of all runs of these versions)"), ("seen", group.seenWords), ("kind", group.kind ?? ""),
             ("trend", group.recent?.weekWords ?? ""), ("fingerprints", group.fingerprints.joined(separator: "\n")),
         ].filter { !$0.1.isEmpty }
     }
