@@ -286,7 +286,7 @@ class Top(FleetCase):
         self.assertIn("fleet_victim_write", groups[0]["place"])
         text = self.tool("top", self.database).output
         self.assertIn("org.example.fleet: 10 of 14 runs on 2 devices died\n", text)
-        self.assertIn(f"2 devices, 5×  {groups[0]['bug'][:12]}  45.5 %  █····▃·······▃  1.0 (3×), 1.5 (1×), 1.13 (1×)\n", text)
+        self.assertIn(f"2 devices, 5×  {groups[0]['bug'][:12]}  45.5\u00a0%  █····▃·······▃  1.0 (3×), 1.5 (1×), 1.13 (1×)\n", text)
         self.assertIn("access through a NULL pointer in fleet_victim_write (victim.c:", text)
         narrow = self.on_terminal(["top", self.database], COLUMNS="36")[0].decode()
         self.assertIn(groups[0]["bug"][:12], narrow)
@@ -302,7 +302,7 @@ class Top(FleetCase):
         self.collect(self.write_copies())
         self.assertEqual([(group["runs"], group["total"]) for group in self.top()], [(2, 2), (3, len(ends))])
         lines = self.tool("top", self.database).output.splitlines()
-        self.assertEqual([line.split("  ")[2] for line in lines if "device," in line], ["100 %", "13 %"])
+        self.assertEqual([line.split("  ")[2] for line in lines if "device," in line], ["100\u00a0%", "13\u00a0%"])
 
     def test_a_clock_in_the_future_spoils_no_trend(self):
         self.copy("write", "d", 1, day=0)

@@ -99,7 +99,7 @@ def check_ranking(browser, path, groups):
         cells = rows.nth(index).locator("td").all_inner_texts()
         check((cells[0], cells[1], cells[-1]) == (str(group["devices"]), str(group["runs"]), group["bug"]), f"row {index}: {cells}")
         share = 100 * group["runs"] / group["total"]
-        check(abs(float(cells[2].removesuffix(" %")) - share) <= 0.05, f"row {index}: {cells}")
+        check(abs(float(cells[2].removesuffix("\u00a0%")) - share) <= 0.05, f"row {index}: {cells}")
         check(group["headline"] in cells[3], f"row {index}: {cells}")
         bars = rows.nth(index).locator("svg").get_attribute("aria-label")
         check(bars == ", ".join(map(str, group["trend"])), f"row {index}: the bars are {bars}")

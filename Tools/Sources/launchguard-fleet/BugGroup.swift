@@ -132,7 +132,8 @@ struct BugGroup {
 
     var counts: String { "\(devices == 1 ? "1 device" : "\(devices) devices"), \(runs)×" }
 
-    var shareWords: String { Binomial.percent(share) + " %" }
+    /// No line breaks in it.
+    var shareWords: String { Binomial.percent(share) + "\u{A0}%" }
 
     /// The headline, and the place where that is not in it.
     var cause: String { headline + (place.map { headline.contains($0.prefix { $0 != "(" }) ? "" : ", \($0)" } ?? "") }
