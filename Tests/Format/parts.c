@@ -796,7 +796,7 @@ int main(int count, char **arguments)
     struct lg__problem problem = { 0 };
     lg__crc32c_init();
     int directory = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0 || lg__run_create(directory, name, path, NULL, &sizes, &identity, &run, &problem) != LG_OK) {
+    if (directory < 0 || lg__run_create(directory, name, path, NULL, NULL, &sizes, &identity, &run, &problem) != LG_OK) {
         fprintf(stderr, "parts: %s: %s\n", path, problem.message);
         return 1;
     }

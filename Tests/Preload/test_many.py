@@ -30,6 +30,20 @@ class Many(Case):
         self.assertLessEqual(len(files), KEPT + 1)
         self.assertLess(sum(file.stat().st_blocks * 512 for file in files), len(files) * FILE_BYTES)
 
+    def test_file_of_a_helper(self):
+        """A helper that left nothing leaves its file to the next process of the program."""
+        spare = self.state / "bash/runs/spare"
+        self.same("bash", "-c", "(:)")
+        left = spare.stat().st_ino
+        first = self.one("bash")
+        self.same("bash", "-c", "exit 3", status=3)
+        self.assertFalse(spare.exists())
+        taken, = [file for file in (self.state / "bash/runs").iterdir() if file.stat().st_ino == left]
+        second = self.runs("bash")[1]
+        self.assertIn(second["run"]["uuid"], taken.name)
+        self.expect(second, "exit", EXIT_MARK, code=3)
+        self.assertNotEqual(first["run"]["pid"], second["run"]["pid"])
+
     def test_children_of_a_server(self):
         """A parent that lives, as a server does, and children that end badly."""
         self.same("bash", "-c", "for i in {1..100}; do (exit 3); done; (kill -SEGV $BASHPID); exit 0",

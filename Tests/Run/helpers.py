@@ -47,7 +47,7 @@ class Helpers(Recorded):
         wrapper.chmod(0o755)
         for _ in range(2):
             self.ends(3, [*self.under("--only-program"), "sh", "-c", "exec %s" % wrapper])
-        self.assertEqual({path.parents[1].name for path in self.records.glob("*/runs/*")}, {"perl"})
+        self.assertEqual({path.parents[1].name for path in self.records.glob("*/runs/*.lgrun")}, {"perl"})
         self.assertEqual([run["verdict"]["end"] for run in self.runs("perl")], ["exit", "exit"])
         self.assertEqual((self.counted("sh"), self.counted("wrapper")), ({"clean"}, {"clean"}))
 

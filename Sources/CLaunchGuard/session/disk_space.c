@@ -72,8 +72,9 @@ lg_status lg__disk_space_run(struct lg_session *session, const char *name, const
         take_room(session, (enum lg__room)room);
         do {
             problem = (struct lg__problem){ .status = LG_OK };
-            status = lg__run_create(session->runs_directory, name, session->run_path, room == LG__ROOM_FULL ? ended : NULL, &session->sizes,
-                                    identity, &host->run, &problem);
+            const bool is_full = room == LG__ROOM_FULL;
+            status = lg__run_create(session->runs_directory, name, session->run_path, is_full && session->preloaded ? LG__RUN_SPARE : NULL,
+                                    is_full ? ended : NULL, &session->sizes, identity, &host->run, &problem);
         } while (may_delete && make_room(session, &problem, &trimmed, room == LG__ROOM_LEAST));
     }
     if (status != LG_OK)
@@ -89,7 +90,7 @@ lg_status lg__disk_space_none(struct lg_session *session, lg_status why, const s
     struct lg__host *host = &session->host;
     struct lg__problem ignored = { .status = LG_OK };
     session->run_path[0] = 0;
-    if (!host->ledger.primary || lg__run_create(-1, "", "", NULL, &session->sizes, identity, &host->run, &ignored) != LG_OK)
+    if (!host->ledger.primary || lg__run_create(-1, "", "", NULL, NULL, &session->sizes, identity, &host->run, &ignored) != LG_OK)
         return why;
     session->ledger_alone = true;
     return why;

@@ -37,7 +37,13 @@ static bool is_helper(void)
  * and many of them would push out useful runs. */
 static bool delete_run(void)
 {
-    return !lg__capture_latest() && unlink(the_session->run_path) == 0;
+    char spare[sizeof the_session->host.directory + sizeof "/runs/" LG__RUN_SPARE];
+    if (lg__capture_latest())
+        return false;
+    lg__os_join(spare, sizeof spare, the_session->host.directory, "/runs/", LG__RUN_SPARE, "");
+    if (the_session->sizes.room == LG__ROOM_FULL)
+        lg__map_set_aside(the_session->run_path, spare);
+    return unlink(the_session->run_path) == 0;
 }
 
 static bool delete_helper(int status)

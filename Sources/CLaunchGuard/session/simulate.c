@@ -26,7 +26,7 @@ lg_status lg_simulate_start(lg_session **ret_session)
     session->runs_directory = -1;
     session->protection = LG_PROTECTION_FULL;
     if (!lg__ledger_anonymous(&host->ledger) ||
-        lg__run_create(-1, "", "", NULL, &least, &nobody, &host->run, &ignored) != LG_OK) {
+        lg__run_create(-1, "", "", NULL, NULL, &least, &nobody, &host->run, &ignored) != LG_OK) {
         free(session);
         return LG_ERR_SYSTEM;
     }

@@ -372,7 +372,7 @@ static void make_unprotected(struct lg_session *session, lg_status why)
     host->ledger = (struct lg__ledger){ .map.file = -1 };
     close_runs(session);
     struct lg__problem ignored = { .status = LG_OK };
-    lg__run_create(-1, "", "", NULL, &least, &nobody, &host->run, &ignored);
+    lg__run_create(-1, "", "", NULL, NULL, &least, &nobody, &host->run, &ignored);
 }
 
 lg_status lg__start_preloaded(const lg_options *options, const struct lg__preloaded *preloaded, lg_session **ret_session)

@@ -249,6 +249,19 @@ static void give_up(int directory, const char *name, struct lg__map *map)
     close(map->file);
 }
 
+void lg__map_set_aside(const char *path, const char *spare)
+{
+    (void)!linkat(AT_FDCWD, path, AT_FDCWD, spare, 0);
+    LG_FAULT_POINT("set aside: linked");
+}
+
+/* Another process may have taken the file before the lock, and have given it another name. */
+static bool has_name(int directory, const char *name, uint64_t identity)
+{
+    struct stat info;
+    return fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && lg__os_identity(info.st_dev, info.st_ino) == identity;
+}
+
 /* A start that dies here leaves the old run, a file without its magic, or the new run. */
 bool lg__map_recycle(int directory, const char *ended, const char *name, size_t size, struct lg__map *ret_map)
 {
@@ -257,8 +270,12 @@ bool lg__map_recycle(int directory, const char *ended, const char *name, size_t 
     int file = lg__os_file_beyond(openat(directory, ended, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (file < 0)
         return false;
+    LG_FAULT_POINT("recycle: opened");
     /* The process of the run holds one lock, readers and witnesses the other. */
-    if (!is_whole(file, size, &identity) || !lg__map_lock(file) || flock(file, LOCK_EX | LOCK_NB) != 0 ||
+    const bool is_mine = lg__map_lock(file), is_usable = is_whole(file, size, &identity);
+    if (is_mine && !is_usable)
+        unlinkat(directory, ended, 0);
+    if (!is_mine || !is_usable || flock(file, LOCK_EX | LOCK_NB) != 0 || !has_name(directory, ended, identity) ||
         lg__map_file(file, identity, ended, size, ret_map, &ignored) != LG_OK) {
         close(file);
         return false;

@@ -29,11 +29,16 @@ int lg__map_subdirectory(int parent, const char *name, const char *path, uint64_
 lg_status lg__map_create(int directory, const char *name, const char *path, size_t size, struct lg__map *ret_map,
                          struct lg__problem *problem);
 
-/* The same from the file of an ended run, which costs less than a new one. Its content is made
- * zero, the magic first, and its name becomes `name`. `size` is the file's own. false: the file is
- * not there, another process holds it, somebody reads it, or it is not to be used; one that has
- * lost its magic is deleted then. Nobody can read the file until lg__map_show(). */
+/* The same from a spare file or that of an ended run, which costs less than a new one. Its content
+ * is made zero, the magic first, and its name becomes `name`. `size` is the file's own. false: the
+ * file is not there, another process holds it, somebody reads it, or it is not to be used; one that
+ * cannot be used, or has lost its magic, loses its name then. Nobody can read the file until
+ * lg__map_show(). */
 bool lg__map_recycle(int directory, const char *ended, const char *name, size_t size, struct lg__map *ret_map);
+
+/* Give a file a second name, for lg__map_recycle() once that is its only one and its process has
+ * ended. Nothing happens where something has that name. */
+void lg__map_set_aside(const char *path, const char *spare);
 
 /* The file has its header: let readers open it. */
 void lg__map_show(const struct lg__map *map);

@@ -173,7 +173,7 @@ static void give_memory_back(const struct lg__map *memory)
         lg__map_free(memory);
 }
 
-lg_status lg__run_create(int directory, const char *name, const char *path, const char *ended,
+lg_status lg__run_create(int directory, const char *name, const char *path, const char *spare, const char *ended,
                          const struct lg__run_sizes *sizes, const struct lg__identity *identity, struct lg__run *ret_run,
                          struct lg__problem *problem)
 {
@@ -188,8 +188,9 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     const size_t total = layout.file_bytes;
     if (!take_memory(writer_memory + layout.memory_bytes, &memory))
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
-    const bool recycled = directory >= 0 && ended && lg__map_recycle(directory, ended, name, total, &run.map);
-    if (directory >= 0 && !recycled) {
+    const bool is_spare = directory >= 0 && spare && lg__map_recycle(directory, spare, name, total, &run.map);
+    run.is_recycled = directory >= 0 && ended && !is_spare && lg__map_recycle(directory, ended, name, total, &run.map);
+    if (directory >= 0 && !is_spare && !run.is_recycled) {
         lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
         if (status != LG_OK) {
             give_memory_back(&memory);
@@ -199,7 +200,6 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
         give_memory_back(&memory);
         return lg__problem_set(problem, LG_ERR_SYSTEM, NULL, 0);
     }
-    run.is_recycled = recycled;
     uint8_t *const base = run.map.base, *const rest = (uint8_t *)memory.base + writer_memory;
     run.identity = place_of(&layout, base, rest, LG__SECTION_IDENTITY);
     run.system = place_of(&layout, base, rest, LG__SECTION_SYSTEM);

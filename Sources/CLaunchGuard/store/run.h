@@ -54,6 +54,10 @@ struct lg__run_sizes {
 
 #define LG__RUN_NAME_BYTES 80
 
+/* Name of a file that a run which left nothing has left for the next one: to make a file and to
+ * free its blocks costs ten times as much (ext4). */
+#define LG__RUN_SPARE "spare"
+
 /* File name of a run: "<ordinal, 8 digits>-<uuid>.lgrun". */
 void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NAME_BYTES]);
 
@@ -61,9 +65,9 @@ void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NA
 void lg__run_uuid_text(const uint8_t uuid[16], char text[37]);
 
 /* Create a run file in a directory; directory −1: in memory only. `identity` is stored as it is,
- * its CRC computed. `ended`: the name of an ended run whose file is used if it can be; NULL:
- * none. */
-lg_status lg__run_create(int directory, const char *name, const char *path, const char *ended,
+ * its CRC computed. `spare`, and else `ended`, an ended run: names of files of which one is used if
+ * it can be; NULL: none. */
+lg_status lg__run_create(int directory, const char *name, const char *path, const char *spare, const char *ended,
                          const struct lg__run_sizes *sizes, const struct lg__identity *identity, struct lg__run *ret_run,
                          struct lg__problem *problem);
 

@@ -276,6 +276,8 @@ void lg__modules_prepare(struct lg__module_table *of_run)
 
 void lg__modules_find_executable(void)
 {
+    if (executable.size)
+        return; /* a forked child has that of its parent */
     lg__os_executable(executable.text, sizeof executable.text);
     executable.size = (uint32_t)strlen(executable.text);
     lg__modules_executable.path = executable.text;
