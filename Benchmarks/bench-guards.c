@@ -297,6 +297,7 @@ int main(int count, char **arguments)
     options.app_id = "org.example.bench";
     options.state_directory = arguments[1];
     lg_guard_options guards = LG_GUARD_OPTIONS_INIT;
+    guards.classes = LG_GUARDS_DEFAULT | LG_GUARDS(LG_GUARD_ARITHMETIC);
     guards.policy = LG_GUARD_SURVIVE;
     guards.budget = 1000000;
     guards.quiet = 1;

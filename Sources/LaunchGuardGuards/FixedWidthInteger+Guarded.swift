@@ -1,54 +1,48 @@
-infix operator +? : AdditionPrecedence
-infix operator -? : AdditionPrecedence
-infix operator *? : MultiplicationPrecedence
-infix operator /? : MultiplicationPrecedence
-infix operator %? : MultiplicationPrecedence
-
-/// Checked arithmetic. There are no operators for shifts: those of Swift never end the program.
+/// Checked arithmetic. There are no methods for shifts: those of Swift never end the program.
 extension FixedWidthInteger {
     /// The sum. Where it does not fit: the nearest value where the fault is survived, else what `+`
     /// does, which ends the program.
     @_transparent
-    public static func +? (left: Self, right: Self) -> Self {
-        let (sum, isOver) = left.addingReportingOverflow(right)
+    public func adding(guarded right: Self) -> Self {
+        let (sum, isOver) = addingReportingOverflow(right)
         if _fastPath(!isOver) { return sum }
-        return survivesArithmetic(left, "+", right) ? (right < 0 ? .min : .max) : left + right
+        return survivesArithmetic(self, "+", right) ? (right < 0 ? .min : .max) : self + right
     }
 
     /// The difference. Where it does not fit: the nearest value where the fault is survived, else
     /// what `-` does, which ends the program.
     @_transparent
-    public static func -? (left: Self, right: Self) -> Self {
-        let (difference, isOver) = left.subtractingReportingOverflow(right)
+    public func subtracting(guarded right: Self) -> Self {
+        let (difference, isOver) = subtractingReportingOverflow(right)
         if _fastPath(!isOver) { return difference }
-        return survivesArithmetic(left, "-", right) ? (right < 0 ? .max : .min) : left - right
+        return survivesArithmetic(self, "-", right) ? (right < 0 ? .max : .min) : self - right
     }
 
     /// The product. Where it does not fit: the nearest value where the fault is survived, else what
     /// `*` does, which ends the program.
     @_transparent
-    public static func *? (left: Self, right: Self) -> Self {
-        let (product, isOver) = left.multipliedReportingOverflow(by: right)
+    public func multiplied(guarded right: Self) -> Self {
+        let (product, isOver) = multipliedReportingOverflow(by: right)
         if _fastPath(!isOver) { return product }
-        return survivesArithmetic(left, "*", right) ? ((left < 0) == (right < 0) ? .max : .min) : left * right
+        return survivesArithmetic(self, "*", right) ? ((self < 0) == (right < 0) ? .max : .min) : self * right
     }
 
     /// The quotient. Where the fault is survived, a division by zero makes 0, and the least value
     /// by -1 the greatest value; else `/` ends the program.
     @_transparent
-    public static func /? (left: Self, right: Self) -> Self {
-        let (quotient, isOver) = left.dividedReportingOverflow(by: right)
+    public func divided(guarded right: Self) -> Self {
+        let (quotient, isOver) = dividedReportingOverflow(by: right)
         if _fastPath(!isOver) { return quotient }
-        return survivesArithmetic(left, "/", right) ? (right == 0 ? 0 : .max) : left / right
+        return survivesArithmetic(self, "/", right) ? (right == 0 ? 0 : .max) : self / right
     }
 
     /// The remainder of a division. A division by zero, and the least value by -1, make 0 where
     /// the fault is survived; else `%` ends the program.
     @_transparent
-    public static func %? (left: Self, right: Self) -> Self {
-        let (remainder, isOver) = left.remainderReportingOverflow(dividingBy: right)
+    public func remainder(guarded right: Self) -> Self {
+        let (remainder, isOver) = remainderReportingOverflow(dividingBy: right)
         if _fastPath(!isOver) { return remainder }
-        return survivesArithmetic(left, "%", right) ? 0 : left % right
+        return survivesArithmetic(self, "%", right) ? 0 : self % right
     }
 
     /// The number as another type, with its fraction cut. A number that does not fit: the nearest

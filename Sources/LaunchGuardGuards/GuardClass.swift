@@ -27,7 +27,8 @@ extension Set<GuardClass> {
     /// Every class.
     public static var all: Self { Set(GuardClass.allCases) }
 
-    /// All but ``GuardClass/nullCall``, which changes what an instruction of any function does. C:
+    /// All but ``GuardClass/nullCall``, which changes what an instruction of any function does, and
+    /// ``GuardClass/arithmetic``, after whose faults the program goes on with a wrong number. C:
     /// `LG_GUARDS_DEFAULT`.
-    public static var usual: Self { all.subtracting([.nullCall]) }
+    public static var usual: Self { all.subtracting([.nullCall, .arithmetic]) }
 }

@@ -16,12 +16,12 @@ extension Guards {
         public struct Iterator: AsyncIteratorProtocol {
             var base: AsyncStream<GuardEvent>.Iterator
 
-            /// The next event, of this or a later start of the guards; `nil` only when the task is
-            /// cancelled.
+            /// The next event; `nil` after ``Guards/stop()``, also where events still wait, and
+            /// when the task is cancelled.
             public mutating func next() async -> GuardEvent? { await base.next() }
 
-            /// The next event, of this or a later start of the guards; `nil` only when the task is
-            /// cancelled.
+            /// The next event; `nil` after ``Guards/stop()``, also where events still wait, and
+            /// when the task is cancelled.
             public mutating func next(isolation actor: isolated (any Actor)?) async -> GuardEvent? {
                 await base.next(isolation: actor)
             }

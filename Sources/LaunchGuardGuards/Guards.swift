@@ -93,7 +93,7 @@ public struct Guards: Sendable {
     /// and ``start(_:)``.
     public func forgetTypes() { GuardedTypes.forget() }
 
-    /// The events from now on. See ``GuardEvent``.
+    /// The events from now on until ``stop()``. See ``GuardEvent``.
     public var events: Events { Events() }
 }
 

@@ -7,8 +7,8 @@ import TestSupport
 
 /// The switchboard.
 @Suite struct GuardsTests {
-    @Test func theUsualClassesAreAllButOne() {
-        #expect(Set<GuardClass>.usual == Set<GuardClass>.all.subtracting([.nullCall]))
+    @Test func theUsualClassesAreAllButTwo() {
+        #expect(Set<GuardClass>.usual == Set<GuardClass>.all.subtracting([.nullCall, .arithmetic]))
     }
 
     @Test func aDebugBuildEndsAtTheFirstFault() async throws {
@@ -200,8 +200,8 @@ import TestSupport
             let numbers = opaque([1, 2, 3])
             _ = numbers[guarded: opaque(7)]
             _ = numbers[guarded: opaque(7)]
-            _ = opaque(Int.max) +? opaque(1)
-            _ = opaque(Int.max) +? opaque(1)
+            _ = opaque(Int.max).adding(guarded: opaque(1))
+            _ = opaque(Int.max).adding(guarded: opaque(1))
             let events = try await told.wait(for: 4)
             #expect(Set(events.map(\.site)).count == 4 && events.allSatisfy { $0.count == 1 })
         }
@@ -215,12 +215,16 @@ import TestSupport
             _ = Fault.element.meet()
             #expect(await one.next()?.guardClass == .container)
             #expect(await other.next()?.guardClass == .container)
+            _ = Fault.quotientOfLeast.meet()
+            #expect(await one.next()?.guardClass == .arithmetic)
             guards.stop()
+            #expect(await one.next() == nil)
             var configuration = Guards.Configuration()
             configuration.policy = .survive
+            var third = guards.events.makeAsyncIterator()
             try guards.start(configuration)
-            _ = Fault.sum.meet()
-            #expect(await one.next()?.guardClass == .arithmetic)
+            _ = Fault.element.meet()
+            #expect(await third.next()?.guardClass == .container)
             let waiting = Task { [events = guards.events] in
                 for await _ in events {}
                 return true
@@ -230,31 +234,31 @@ import TestSupport
         }
     }
 
-    /// A stop reports waiting events at once.
     @Test func eventsFasterThanTheirReaderAreCounted() async throws {
         let scene = try TestDirectory()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let child = Child(directory), told = Told(), guards = try child.start().guards
-            var configuration = Guards.Configuration()
-            configuration.policy = .survive
-            configuration.isQuiet = true
-            configuration.budget = 1000
-            configuration.onEvent = told.add
+            let told = Told()
+            let guards = try Child(directory).startGuards(.survive, onEvent: told.add)
+            _ = Fault.element.meet()
+            let event = try #require(try await told.wait(for: 1).first)
             var slow = guards.events.makeAsyncIterator()
-            func tell(_ number: Int) async throws {
-                try guards.start(configuration)
-                _ = Fault.element.meet()
-                guards.stop()
-                _ = try await told.wait(for: number)
-            }
-            for number in 1...300 { try await tell(number) }
-            for number in 1...256 {
-                let event = await slow.next()
-                #expect(event?.count == number && event?.dropped == 0)
-            }
-            try await tell(301)
-            let event = await slow.next()
-            #expect(event?.count == 301 && event?.dropped == 44)
+            for _ in 1...300 { GuardTeller.tell(event, of: 0) }
+            for _ in 1...256 { #expect(await slow.next()?.dropped == 0) }
+            GuardTeller.tell(event, of: 0)
+            #expect(await slow.next()?.dropped == 44)
+        }
+    }
+
+    /// That of the guards, and that of the session.
+    @Test(arguments: [true, false])
+    func iterationsEndWithTheStop(ofGuards: Bool) async throws {
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String, ofGuards] in
+            let child = Child(directory), session = try child.start()
+            try session.guards.start()
+            var iteration = session.guards.events.makeAsyncIterator()
+            if ofGuards { session.guards.stop() } else { session.stop() }
+            #expect(await iteration.next() == nil)
         }
     }
 

@@ -116,7 +116,8 @@ import TestSupport
     }
 
     @Test func withoutAFaultNumbersAndStringsAreThoseOfTheLibrary() {
-        let sum = opaque(5) +? 3, mixed = opaque(5) -? 3 *? 2, quotient = opaque(-5) /? 3, remainder = opaque(-5) %? 3
+        let sum = opaque(5).adding(guarded: 3), mixed = opaque(5).subtracting(guarded: opaque(3).multiplied(guarded: 2))
+        let quotient = opaque(-5).divided(guarded: 3), remainder = opaque(-5).remainder(guarded: 3)
         #expect([sum, mixed, quotient, remainder] == [8, -1, -1, -2])
         #expect(opaque("äöü")[guarded: 1] == "ö")
         #expect(opaque("äöü")[guarded: 1...] == "öü")

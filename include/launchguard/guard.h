@@ -50,8 +50,9 @@ typedef enum lg_guard_class {
 /** A set of classes has the bit of each class. */
 #define LG_GUARDS(guard_class) (UINT32_C(1) << (guard_class))
 #define LG_GUARDS_ALL UINT32_C(0x7fe)
-/** All but LG_GUARD_NULL_CALL, which changes what an instruction of any function does. */
-#define LG_GUARDS_DEFAULT (LG_GUARDS_ALL & ~LG_GUARDS(LG_GUARD_NULL_CALL))
+/** All but LG_GUARD_NULL_CALL, which changes what an instruction of any function does, and
+ * LG_GUARD_ARITHMETIC, after whose faults the program goes on with a wrong number. */
+#define LG_GUARDS_DEFAULT (LG_GUARDS_ALL & ~LG_GUARDS(LG_GUARD_NULL_CALL) & ~LG_GUARDS(LG_GUARD_ARITHMETIC))
 
 /** Policy for the faults of a class. The event is reported in each case. */
 typedef enum lg_guard_policy {

@@ -1,9 +1,13 @@
 internal import CLaunchGuard
+import Synchronization
 
 /// Services of this product for the other products.
 extension Session {
     /// C: `lg_session *`, which every thread may use.
     package var pointer: OpaquePointer? { unsafe core.pointer }
+
+    /// Call the closure once, after ``Session/stop()``.
+    package func whenStopped(_ body: @escaping @Sendable () -> Void) { closings.withLock { $0.append(body) } }
 
     /// Throw the error of a status of C that is not LG_OK. Call this function before anything else
     /// can change errno.

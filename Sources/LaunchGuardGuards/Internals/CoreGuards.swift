@@ -51,11 +51,15 @@ struct CoreGuards: @unchecked Sendable {
         }
         let status = unsafe lg_guard_start(session, &options)
         if status == LG_OK || status == LG_ERR_UNPROTECTED { GuardTeller.keep(start) } else { GuardTeller.remove(start) }
+        if status == LG_OK { owner.whenStopped(GuardTeller.finish) }
         try check(status)
         Self.problem.withLock { $0 = nil }
     }
 
-    func stop() { _ = unsafe lg_guard_stop(session) }
+    func stop() {
+        _ = unsafe lg_guard_stop(session)
+        GuardTeller.finish()
+    }
 
     func setClasses(_ classes: Set<GuardClass>) throws(LaunchGuardError) {
         try check(unsafe lg_guard_set_classes(session, bits(classes)))

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Passes events to the closure of a start and to every listener. The core knows a start by its
 /// number alone, so that no thread of the core ever holds an object of Swift.
-enum GuardTeller {
+package enum GuardTeller {
     typealias Closure = @Sendable (GuardEvent) -> Void
 
     private struct Listener {
@@ -46,7 +46,7 @@ enum GuardTeller {
         }
     }
 
-    static func tell(_ event: GuardEvent, of start: Int) {
+    package static func tell(_ event: GuardEvent, of start: Int) {
         let closure = state.withLock { state in
             for id in state.listeners.keys { yield(event, to: &state.listeners[id]!) }
             return state.closures[start]
@@ -69,6 +69,12 @@ enum GuardTeller {
         }
         continuation.onTermination = { _ in unsubscribe(id) }
         return stream
+    }
+
+    /// The guards were stopped: every iteration ends after the events that it has.
+    static func finish() {
+        // Outside of the lock: each end is an unsubscription.
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.continuation.finish() }
     }
 
     private static func unsubscribe(_ id: Int) {

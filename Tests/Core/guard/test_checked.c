@@ -141,6 +141,7 @@ static void start_counting(bool is_survived)
 {
     session = start_session();
     lg_guard_options options = LG_GUARD_OPTIONS_INIT;
+    options.classes = LG_GUARDS_DEFAULT | LG_GUARDS(LG_GUARD_ARITHMETIC);
     options.policy = is_survived ? LG_GUARD_SURVIVE : LG_GUARD_REPORT;
     options.budget = 1000000;
     options.quiet = 1;

@@ -10,6 +10,7 @@ static __attribute__((unused)) lg_session *start_guards(lg_guard_policy policy, 
 {
     lg_session *session = start_session();
     lg_guard_options options = LG_GUARD_OPTIONS_INIT;
+    options.classes = LG_GUARDS_DEFAULT | LG_GUARDS(LG_GUARD_ARITHMETIC);
     options.policy = policy;
     options.budget = budget;
     options.quiet = 1;

@@ -27,6 +27,7 @@ struct Child: Sendable {
     ) throws(LaunchGuardError) -> Guards {
         let session = try start()
         var configuration = Guards.Configuration()
+        configuration.classes.insert(.arithmetic)
         configuration.policy = policy
         configuration.budget = budget
         configuration.isQuiet = true

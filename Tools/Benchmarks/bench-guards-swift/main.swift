@@ -112,7 +112,7 @@ let operations = [
         work.sum = Int(sum)
     } guarded: { work in
         var sum = work.factor
-        for number in work.numbers { sum = (sum +? number) & 0xffff }
+        for number in work.numbers { sum = sum.adding(guarded: number) & 0xffff }
         work.sum = Int(sum)
     },
     Operation(name: "Int32 multiplication", count: 1000) { work in
@@ -121,7 +121,7 @@ let operations = [
         work.sum = Int(product)
     } guarded: { work in
         var product = work.factor
-        for number in work.numbers { product = (product *? number) & 0xfff }
+        for number in work.numbers { product = product.multiplied(guarded: number) & 0xfff }
         work.sum = Int(product)
     },
     Operation(name: "Int32 division", count: 1000) { work in
@@ -130,7 +130,7 @@ let operations = [
         work.sum = Int(quotient)
     } guarded: { work in
         var quotient = work.factor
-        for number in work.numbers { quotient = 0x10000 | quotient /? number }
+        for number in work.numbers { quotient = 0x10000 | quotient.divided(guarded: number) }
         work.sum = Int(quotient)
     },
     Operation(name: "Int(Double)", count: 1000) { work in
@@ -238,7 +238,11 @@ enum Way: Int, CaseIterable { case plain, off, on }
         for index in operations.indices.shuffled() where threads == 1 || operations[index].mayBeElsewhere {
             let operation = operations[index]
             for way in Way.allCases.shuffled() {
-                if way == .on { try session.guards.start() }
+                if way == .on {
+                    var configuration = Guards.Configuration()
+                    configuration.classes.insert(.arithmetic)
+                    try session.guards.start(configuration)
+                }
                 let ns = measure(way == .plain ? operation.plain : operation.guarded, operation.count, threads: threads)
                 session.guards.stop()
                 series[index][way.rawValue].append(ns)

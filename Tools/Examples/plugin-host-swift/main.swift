@@ -30,10 +30,10 @@ let ways = [
         "the background has the grey \(themes[guarded: plugin.theme] ?? 128)"
     },
     Way(name: "overflow") { plugin in
-        "the picture may have \(plugin.side *? plugin.side) pixels"
+        "the picture may have \(plugin.side.multiplied(guarded: plugin.side)) pixels"
     },
     Way(name: "division") { plugin in
-        "a frame takes \(1000 /? plugin.rate) ms"
+        "a frame takes \(1000.divided(guarded: plugin.rate)) ms"
     },
     Way(name: "utf8") { plugin in
         "the title is \(String(guardedUTF8: plugin.title))"
@@ -113,6 +113,7 @@ configuration.stateDirectory = arguments[0]
 let session = try Session.start(configuration)
 
 var guards = Guards.Configuration()
+guards.classes.insert(.arithmetic)  // Wrong numbers do no harm here.
 guards.policy = .survive  // In a debug build too: here the faults are wanted.
 guards.isQuiet = true  // The events are printed below.
 if isPlain || arguments[1] == "--stop-guards" { try session.guards.start(guards) }
