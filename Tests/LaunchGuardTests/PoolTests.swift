@@ -38,7 +38,8 @@ import TestSupport
             let launch = try child.start().launch("main", .init(reportAfter: 1, overrun: .init(grace: .zero, course: .goOn)))
             Self.blockThePool()
             launch.onReport { count, _ in child.note("report \(count)") }
-            launch.addRepair("hanging", impact: 10, timeout: .milliseconds(500), attempts: 1) {
+            // So long that a busy machine has begun it.
+            launch.addRepair("hanging", impact: 10, timeout: .seconds(5), attempts: 1) {
                 child.note("hanging")
                 stay()
             }

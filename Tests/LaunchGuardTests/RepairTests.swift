@@ -76,51 +76,55 @@ import TestSupport
         #expect(scene.journal == ["first attempt", "second attempt"])
     }
 
+    /// A launch after a crash, whose repairs time out as simulated time passes.
+    private func crashed(_ configuration: Launch.Configuration = .init(repairAfter: 1, window: .zero)) async throws -> (Simulation, Launch) {
+        let simulation = try Simulation()
+        let launch = simulation.session.launch("main", configuration)
+        try await launch.begin().get()
+        simulation.end(.crash)
+        return (simulation, launch)
+    }
+
     @Test func aRepairThatTakesTooLongIsCancelledAndTheNextOneTried() async throws {
-        let scene = try await crashedScene()
-        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let child = Child(directory)
-            let launch = try child.start().launch("main")
-            launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
-                do {
-                    try await stayUntilCancelled()
-                } catch {
-                    child.note("cancelled")
-                    throw error
-                }
+        let log = Log(), (simulation, launch) = try await crashed()
+        launch.addRepair("slow", impact: 10, attempts: 1) {
+            log.add("slow")
+            do {
+                try await stayUntilCancelled()
+            } catch {
+                log.add("cancelled")
+                throw error
             }
-            launch.addRepair("quick", impact: 20) {
-                try await waitUntil("the slow repair is cancelled") { child.hasNote("cancelled") }
-                child.note("quick")
-            }
-            launch.addTask("work") { child.note("work") }
-            try await launch.begin().get()
         }
-        #expect(scene.journal == ["cancelled", "quick", "work"])
+        launch.addRepair("quick", impact: 20) {
+            try await log.wait(for: "cancelled")
+            log.add("quick")
+        }
+        launch.addTask("work") { log.add("work") }
+        async let outcome = launch.begin()
+        try await log.wait(for: "slow")
+        simulation.pass(.seconds(31))
+        try await outcome.get()
+        #expect(log.take() == ["slow", "cancelled", "quick", "work"])
     }
 
     @Test func theLastRepairIsCancelledWhenTheLaunchGoesOn() async throws {
-        let scene = try await crashedScene()
-        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let child = Child(directory)
-            let launch = try child.start().launch("main")
-            launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
-                try? await stayUntilCancelled()
-                child.note("cancelled \(Task.isCancelled)")
-            }
-            try await launch.begin().get()
-            try await waitUntil("the repair is cancelled") { child.hasNote("cancelled true") }
+        let log = Log(), (simulation, launch) = try await crashed()
+        launch.addRepair("slow", impact: 10, attempts: 1) {
+            log.add("slow")
+            try? await stayUntilCancelled()
+            log.add("cancelled \(Task.isCancelled)")
         }
-        #expect(scene.journal == ["cancelled true"])
+        async let outcome = launch.begin()
+        try await log.wait(for: "slow")
+        simulation.pass(.seconds(31))
+        try await outcome.get()
+        try await log.wait(for: "cancelled true")
     }
 
     @Test func aSuccessThatComesTooLateHasNoEffect() async throws {
-        let log = Log()
-        let simulation = try Simulation()
-        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero, overrun: .init(grace: .zero, course: .goOn)))
-        try await launch.begin().get()
-        simulation.end(.crash)
-        launch.addRepair("late", impact: 10, timeout: .milliseconds(300), attempts: 2) {
+        let log = Log(), (simulation, launch) = try await crashed(.init(repairAfter: 1, window: .zero, overrun: .init(grace: .zero, course: .goOn)))
+        launch.addRepair("late", impact: 10, attempts: 2) {
             log.add("late")
             // Ignores its cancellation.
             try await log.wait(for: "work")
@@ -130,7 +134,12 @@ import TestSupport
         launch.addTask("wait") {
             try await waitUntil("both attempts end") { log.all.filter { $0 == "too late" }.count == 2 }
         }
-        try await launch.begin().get()
+        async let outcome = launch.begin()
+        for attempt in 1...2 {
+            try await waitUntil("attempt \(attempt) begins") { log.all.count == attempt }
+            simulation.pass(.seconds(31))
+        }
+        try await outcome.get()
         #expect(log.take() == ["late", "late", "work", "too late", "too late"])
         #expect(launch.mode == .safe)
         #expect(launch.info?.attempts == 0)
