@@ -51,6 +51,7 @@ static void *begin_thread(void *argument)
 {
     struct place *place = argument;
     const struct begin begin = place->begin;
+    LG__ARCH_OUTERMOST;
     atomic_store(&place->busy, false);
     lg__mask_inherit(begin.choice);
     /* a thread without memory for an alternate stack runs all the same */

@@ -27,6 +27,16 @@
 #define LG__ARCH_HANDLER(name) void name(int signal, siginfo_t *info, void *ucontext)
 #endif
 
+/* Where libc has no unwind tables (musl), a walk ends at the first function of its own that libc
+ * called: the rest of this one is the outermost frame. */
+#if defined(__GLIBC__)
+#define LG__ARCH_OUTERMOST ((void)0)
+#elif defined(__aarch64__)
+#define LG__ARCH_OUTERMOST __asm__ volatile(".cfi_undefined x30")
+#else
+#define LG__ARCH_OUTERMOST __asm__ volatile(".cfi_undefined rip")
+#endif
+
 /* The counter that runs at one rate on all cores. The CPU may read the counter early, before
  * earlier instructions of the program are done: a thread that takes a lock may read it before
  * another thread has released that lock. Handler. */
