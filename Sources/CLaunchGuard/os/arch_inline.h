@@ -29,7 +29,7 @@
 
 /* Where libc has no unwind tables (musl), a walk ends at the first function of its own that libc
  * called: the rest of this one is the outermost frame. */
-#if defined(__GLIBC__)
+#if defined(__GLIBC__) || !defined(__GCC_HAVE_DWARF2_CFI_ASM)
 #define LG__ARCH_OUTERMOST ((void)0)
 #elif defined(__aarch64__)
 #define LG__ARCH_OUTERMOST __asm__ volatile(".cfi_undefined x30")
