@@ -27,14 +27,22 @@
 #define LG__ARCH_HANDLER(name) void name(int signal, siginfo_t *info, void *ucontext)
 #endif
 
-/* Where libc has no unwind tables (musl), a walk ends at the first function of its own that libc
- * called: the rest of this one is the outermost frame. */
+/* The first call of a thread. Where libc has no unwind tables (musl), the caller is the outermost
+ * frame of a walk, and the call none in its place. */
 #if defined(__GLIBC__) || !defined(__GCC_HAVE_DWARF2_CFI_ASM)
-#define LG__ARCH_OUTERMOST ((void)0)
-#elif defined(__aarch64__)
-#define LG__ARCH_OUTERMOST __asm__ volatile(".cfi_undefined x30")
+#define LG__ARCH_FIRST_CALL(result, call) ((result) = (call))
 #else
-#define LG__ARCH_OUTERMOST __asm__ volatile(".cfi_undefined rip")
+#if defined(__aarch64__)
+#define LG__ARCH_OUTERMOST ".cfi_undefined x30"
+#else
+#define LG__ARCH_OUTERMOST ".cfi_undefined rip"
+#endif
+#define LG__ARCH_FIRST_CALL(result, call)         \
+    do {                                          \
+        __asm__ volatile(LG__ARCH_OUTERMOST);     \
+        (result) = (call);                        \
+        __asm__ volatile("" : "+r"(result));      \
+    } while (0)
 #endif
 
 /* The counter that runs at one rate on all cores. The CPU may read the counter early, before
