@@ -12,8 +12,10 @@ set(CMOCKA cmocka_musl)
 # SDK for static programs has this libc.
 launchguard_library(launchguard_package STATIC)
 target_compile_definitions(launchguard_package PRIVATE LG_INTERPOSE_PTHREAD_CREATE LG_LIBUNWIND)
-target_link_options(launchguard_package INTERFACE LINKER:--eh-frame-hdr)
 set_target_properties(launchguard_package PROPERTIES OUTPUT_NAME launchguard_package)
+
+# musl-gcc links a static program without the table by which unwind rows are found.
+add_link_options(LINKER:--eh-frame-hdr)
 
 # Programs that cannot be built there, or have nothing to look at.
 function(left_out name reason)

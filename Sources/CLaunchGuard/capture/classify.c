@@ -9,8 +9,6 @@
 /* Below this an address is a field of a NULL object. */
 #define NULL_OBJECT_BYTES 65536u
 #define OVERFLOW_ABOVE_SP 4096u
-/* Code uses memory this far below sp without moving sp; it holds a pushed word, too. */
-#define RED_ZONE 128u
 /* One step may leave a stack this far below its end: by one huge frame. */
 #define OVERFLOW_BEYOND (UINT64_C(64) << 20)
 #define ADDRESS_END (UINT64_C(1) << 56) /* of user space, on every CPU */
@@ -32,7 +30,7 @@ LG__FIRST static uint32_t classify_segv(const siginfo_t *info, const struct lg__
         return LG_CRASH_TAG;
     if (fetch && address == fault->pc)
         return address == 0 ? LG_CRASH_JUMP_NULL : info->si_code == SEGV_ACCERR ? LG_CRASH_EXEC_NX : LG_CRASH_JUMP_BAD;
-    if (is_bad_stack(fault) && address - (fault->sp - RED_ZONE) <= RED_ZONE + OVERFLOW_ABOVE_SP)
+    if (is_bad_stack(fault) && address - (fault->sp - LG__RED_ZONE) <= LG__RED_ZONE + OVERFLOW_ABOVE_SP)
         return LG_CRASH_BAD_STACK;
     /* a large frame may begin to use the memory far above sp */
     bool near_sp = address + LG__OVERFLOW_BELOW_SP >= fault->sp && (stack_low || address <= fault->sp + OVERFLOW_ABOVE_SP);

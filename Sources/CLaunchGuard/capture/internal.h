@@ -37,6 +37,8 @@ bool lg__wait_for_lock(int signal, int32_t self, const void *ucontext);
 
 /* ---- classify.c ---- */
 
+/* x86-64: memory below sp that code uses without moving sp (System V ABI for AMD64, 3.2.2). */
+#define LG__RED_ZONE 128u
 /* A stack overflow may touch memory this far below sp: the red zone, a pushed frame, or a page that
  * a prologue probes. */
 #define LG__OVERFLOW_BELOW_SP 65536u

@@ -56,7 +56,9 @@ static void *begin_thread(void *argument)
     /* a thread without memory for an alternate stack runs all the same */
     lg__capture_thread_begin();
     /* thrd_join() takes the result of pthread_join() for the number */
-    return begin.run ? begin.run(begin.argument) : (void *)(intptr_t)begin.run_thrd(begin.argument);
+    void *result;
+    LG__ARCH_FIRST_CALL(result, begin.run ? begin.run(begin.argument) : (void *)(intptr_t)begin.run_thrd(begin.argument));
+    return result;
 }
 
 /* The pthread_create() of the sanitizers' runtimes, which must know every thread. */

@@ -183,9 +183,6 @@ static void read_map(void)
 
 /* ---- stack memory ---- */
 
-/* Leaf functions of x86-64 keep data below sp (System V ABI for AMD64, 3.2.2). */
-#define RED_ZONE_BYTES 128u
-
 static uint32_t stacks_used LG__SMALL;
 
 static struct lg__chunk *chunk_at(uint32_t at)
@@ -198,10 +195,10 @@ static void store_stack(int32_t tid, uint64_t sp, uint64_t high, uint32_t room)
 {
     uint32_t at = stacks_used, left = run()->stack_bytes - at;
     room = (room < left ? room : left) & ~(LG__CHUNK_ALIGN - 1);
-    if (room <= sizeof(struct lg__chunk) || sp < RED_ZONE_BYTES)
+    if (room <= sizeof(struct lg__chunk) || sp < LG__RED_ZONE)
         return;
     struct lg__chunk *chunk = chunk_at(at);
-    uint64_t start = (sp - RED_ZONE_BYTES) & ~UINT64_C(15);
+    uint64_t start = (sp - LG__RED_ZONE) & ~UINT64_C(15);
     size_t wanted = high > start ? (size_t)(high - start) : SIZE_MAX, most = room - sizeof *chunk;
     uint8_t *memory = (uint8_t *)(chunk + 1);
     size_t size = lg__memory_read(memory, start, wanted < most ? wanted : most);

@@ -9,8 +9,10 @@ LG__NOT_INSTRUMENTED_BEGIN
 #define AT_ONCE_NS UINT64_C(50000)
 /* Fewer may be a handler that needs several tries. */
 #define REPEATS_LEAST 32u
-/* Of the top of the stack: a loop without optimization has its variables there. */
+/* Of the top of the stack: a loop without optimization has its variables there. And below it, where
+ * the last calls left some: no signal's frame lies in the red zone. */
 #define STACK_WORDS 32u
+#define BELOW (lg__arch == LG__ARCH_X86_64 ? LG__RED_ZONE : 0u)
 /* A launch is not finished while the last repeat is younger. */
 #define FRESH_NS UINT64_C(1000000000)
 
@@ -45,14 +47,15 @@ static uint64_t place_of(const siginfo_t *info, const void *ucontext)
  * without it a loop may look like a fault that repeats. */
 static uint64_t top_of(uint64_t sp)
 {
-    const uint64_t *top = (const uint64_t *)(uintptr_t)(sp & ~UINT64_C(7));
-    const int first = lg__os_readable((uint64_t)(uintptr_t)top), last_word = lg__os_readable((uint64_t)(uintptr_t)(top + STACK_WORDS));
+    const uint32_t words = STACK_WORDS + BELOW / sizeof(uint64_t);
+    const uint64_t *top = (const uint64_t *)(uintptr_t)((sp & ~UINT64_C(7)) - BELOW);
+    const int first = lg__os_readable((uint64_t)(uintptr_t)top), last_word = lg__os_readable((uint64_t)(uintptr_t)(top + words));
     uint64_t hash = 1;
     if (first < 0 || last_word < 0)
         return 0;
     if (!first || !last_word)
         return hash;
-    for (uint32_t i = 0; i < STACK_WORDS; i++)
+    for (uint32_t i = 0; i < words; i++)
         hash = mix(hash, top[i]);
     return hash;
 }

@@ -1,6 +1,6 @@
 /* Faults that their handler does not mend. A handler that prints and returns runs the same
  * instruction again, which faults again, for ever: the program hangs there, and nothing ends it. A
- * fault repeats where the thread has made no step between: every register and the top of its stack
+ * fault repeats where the thread has made no step between: every register and its stack near sp
  * are the same, and the fault comes at once. docs/CRASH.md. */
 #ifndef LG_CAPTURE_REPEATING_H
 #define LG_CAPTURE_REPEATING_H

@@ -180,7 +180,7 @@ void lg__thread_walk(struct lg__thread *slot)
         slot->method = LG_STAGE_FRAMES;
         lg__frames_begin(&frames);
         lg__unwind_fp(registers, false, &frames);
-        if (slot->head.total < total) {
+        if (slot->head.total <= total) { /* as lg_reader_stack_choice() chooses for a crash */
             slot->method = LG_STAGE_DWARF;
             lg__frames_begin(&frames);
             lg__unwind_dwarf(registers, false, &frames);

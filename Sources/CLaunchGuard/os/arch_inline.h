@@ -27,6 +27,24 @@
 #define LG__ARCH_HANDLER(name) void name(int signal, siginfo_t *info, void *ucontext)
 #endif
 
+/* The first call of a thread. Where libc has no unwind tables (musl), the caller is the outermost
+ * frame of a walk, and the call none in its place. */
+#if defined(__GLIBC__) || !defined(__GCC_HAVE_DWARF2_CFI_ASM)
+#define LG__ARCH_FIRST_CALL(result, call) ((result) = (call))
+#else
+#if defined(__aarch64__)
+#define LG__ARCH_OUTERMOST ".cfi_undefined x30"
+#else
+#define LG__ARCH_OUTERMOST ".cfi_undefined rip"
+#endif
+#define LG__ARCH_FIRST_CALL(result, call)         \
+    do {                                          \
+        __asm__ volatile(LG__ARCH_OUTERMOST);     \
+        (result) = (call);                        \
+        __asm__ volatile("" : "+r"(result));      \
+    } while (0)
+#endif
+
 /* The counter that runs at one rate on all cores. The CPU may read the counter early, before
  * earlier instructions of the program are done: a thread that takes a lock may read it before
  * another thread has released that lock. Handler. */

@@ -225,6 +225,70 @@ static void test_longer_walk(void **state)
     lg_reader_close(reader);
 }
 
+/* Call a function without unwind tables, and with a frame pointer that leads nowhere. */
+#if defined(__x86_64__)
+__asm__(".text\ncall_without_tables:\n    pushq %rbp\n    movl $1, %ebp\n    callq *%rdi\n    popq %rbp\n    ret\n");
+#elif defined(__aarch64__)
+__asm__(".text\ncall_without_tables:\n    stp x29, x30, [sp, #-16]!\n    mov x29, #1\n    blr x0\n    ldp x29, x30, [sp], #16\n    ret\n");
+#endif
+extern void call_without_tables(void (*function)(void));
+
+static volatile sig_atomic_t stands;
+
+static __attribute__((noinline)) void stand(void)
+{
+    for (;;)
+        stands = __builtin_frame_address(0) != NULL; /* so the function has a frame pointer */
+}
+
+static void *stand_in_thread(void *argument)
+{
+    if (argument)
+        call_without_tables(stand);
+    stand();
+    return NULL;
+}
+
+static void body_of_thread(void *argument)
+{
+    start_session();
+    in_thread(stand_in_thread, argument);
+    wait_until(stands);
+    crash();
+}
+
+/* Both walks of a thread end after as many frames: the tables know the function, too. */
+static void test_equal_walks(void **state)
+{
+    lg_thread_info thread;
+    lg_stack_info stack;
+    lg_function function;
+    expect_signal(body_of_thread, state, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_thread(reader, 0, &thread), LG_OK);
+    assert_int_equal(lg_reader_thread_stack(reader, 0, &stack), LG_OK);
+    assert_int_equal(stack.stored, 2);
+    assert_int_equal(stack.truncated, 1);
+    assert_int_equal(stack.method, LG_STAGE_DWARF);
+    assert_int_equal(lg_reader_thread_function(reader, 0, 0, &function), LG_OK);
+    assert_int_equal(thread.pc - function.offset, (uint64_t)(uintptr_t)stand);
+    lg_reader_close(reader);
+}
+
+/* A thread's walk leads to the begin of the thread, whatever its libc has. */
+static void test_whole_walk(void **state)
+{
+    (void)state;
+    lg_stack_info stack;
+    expect_signal(body_of_thread, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_thread_stack(reader, 0, &stack), LG_OK);
+    assert_int_equal(stack.method, LG_STAGE_DWARF);
+    assert_int_equal(stack.truncated, 0);
+    assert_true(stack.stored >= 3);
+    lg_reader_close(reader);
+}
+
 static void body_plain(void *argument)
 {
     (void)argument;
@@ -259,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms), WITH_STATE(test_plain), WITH_STATE(test_false_callers), WITH_STATE(test_longer_walk),
+        WITH_STATE(test_equal_walks), WITH_STATE(test_whole_walk),
     };
     return cmocka_run_group_tests_name("callers", tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static void test_place(void **state)
         lg_reader_close(reader);
     }
     if (lost)
-        skip_because("the spare walk was not built in: package libunwind-dev");
+        skip_because("there is no spare walk: package libunwind-dev, and no static program");
 }
 
 /* The record cannot be written: its pages are lost and cannot be replaced. The handler still ends

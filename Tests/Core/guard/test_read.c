@@ -402,18 +402,15 @@ static void test_plain(void **state)
 
 /* ---- limits ---- */
 
-/* The kernel ends a thread that blocks the signal of its own fault. */
+/* The kernel ends a thread that blocks the signal of its own fault. LaunchGuard does not see how
+ * this one does that. */
 static void body_blocked(void *argument)
 {
-    sigset_t set;
+    static const uint64_t set = UINT64_C(1) << (SIGSEGV - 1);
+    (void)argument;
     start_guards(LG_GUARD_SURVIVE, 0);
     uint8_t *base = make_gap(UNMAPPED), to[8];
-    sigemptyset(&set);
-    sigaddset(&set, SIGSEGV);
-    if (argument)
-        pthread_sigmask(SIG_BLOCK, &set, NULL);
-    else
-        syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, 8); /* LaunchGuard does not see it */
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, sizeof set);
     read_all(to, base + 2 * PAGE, sizeof to, NULL);
 }
 
@@ -422,8 +419,24 @@ static void test_blocked(void **state)
     (void)state;
     expect_signal(body_blocked, NULL, SIGSEGV);
     assert_false(said("a guarded read met"));
-    state_make();
-    expect_exit(body_blocked, &state, 0);
+}
+
+static void body_blocks_by_libc(void *argument)
+{
+    sigset_t set;
+    (void)argument;
+    start_guards(LG_GUARD_SURVIVE, 0);
+    uint8_t *base = make_gap(UNMAPPED), to[8];
+    sigemptyset(&set);
+    sigaddset(&set, SIGSEGV);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    read_all(to, base + 2 * PAGE, sizeof to, NULL);
+}
+
+static void test_blocks_by_libc(void **state)
+{
+    (void)state;
+    expect_exit(body_blocks_by_libc, NULL, 0);
     assert_true(said("a guarded read met"));
 }
 
@@ -432,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_lives), WITH_STATE(test_sites), WITH_STATE(test_dies), WITH_STATE(test_forks), WITH_STATE(test_threads), WITH_STATE(test_crash_meanwhile),
         WITH_STATE(test_handler), WITH_STATE(test_registered), WITH_STATE(test_plain), WITH_STATE(test_blocked),
+        WITH_STATE(test_blocks_by_libc),
     };
     address = shared_memory(sizeof *address);
     return cmocka_run_group_tests(tests, NULL, NULL);
