@@ -13,13 +13,13 @@ void lg__deadline_arm(struct lg__crash *crash);
 void lg__deadline_attend(struct lg__crash *crash);
 /* In a forked child: the timers and the watch thread are those of the parent. */
 void lg__deadline_forget(void);
-/* From here on a signal to the crashed thread ends the process after that time. Handler. */
+/* From here on a signal to the crashed thread ends the record after that time. Handler. */
 void lg__deadline_arm_signal(struct lg__crash *crash);
 /* The record is written. Under the crash lock. Handler. */
 void lg__deadline_disarm(void);
 /* On the crashed thread, by its timer: the time for a record or for an earlier handler is over.
  * Handler. */
-void lg__deadline_passed(uint64_t value, const void *ucontext);
+void lg__deadline_passed(uint64_t value, void *ucontext, const void *outer);
 /* From here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);
 /* A timer keeps that time as well, on the crashed thread: the system may refuse the watch thread,
