@@ -16,6 +16,7 @@
 
 #include "capture/deadline.h"
 #include "capture/internal.h"
+#include "capture/question.h"
 #include "os/fault_point.h"
 
 #define LONG_MS 60000
@@ -27,7 +28,10 @@ static struct way {
     const char *point;
     unsigned last_stage; /* committed at the end */
     bool watched, brief, mends, hangs;
+    enum { IN_STAGE, IN_READ, IN_CHANGE, IN_QUESTION } where;
 } way;
+
+static const char *const where_names[] = { "", ", in a read", ", in a change of the header", ", in a question" };
 
 static struct shared {
     _Atomic uint64_t over_ns; /* the process is stopped until then */
@@ -98,23 +102,63 @@ static void stop(const struct lg__crash *crash, uint64_t longer_ms)
         wait_until(atomic_load(&overs) > before);
 }
 
+static void stop_in_read(void *crash)
+{
+    stop(crash, 0);
+}
+
+/* The stage is left at the next signal, when the header is whole again. */
+static void stop_in_change(const struct lg__crash *crash)
+{
+    const unsigned before = atomic_load(&overs);
+    lg__run_uncommit_stage(&lg__fixed.options.run, 0, LG_STAGE_HEADER);
+    stop(crash, 0);
+    lg__run_commit(&lg__fixed.options.run, 0, LG_STAGE_HEADER, sizeof(struct lg__crash_header));
+    wait_until(atomic_load(&overs) > before + 1);
+}
+
+/* A question that nobody waits for: its handler has to be left as it was entered. */
+static void ask_self(void)
+{
+    lg__os_signal_ask(getpid(), lg__os_tid(), LG__QUESTION_SIGNAL, (uint64_t)LG__ASKER_WATCH << 24 | LG__QUESTION_LOOK);
+}
+
+static bool is_in_question(void)
+{
+    struct lg__crash crash = { .tid = 0 };
+    uint64_t visits;
+    lg__question_visited(&crash);
+    return !lg__question_is_outside(&crash, 0, &visits);
+}
+
 static void hook(const char *point)
 {
     if (strcmp(point, "deadline: over") == 0)
         atomic_fetch_add(&overs, 1);
     else if (strcmp(point, "watch: sleeps") == 0)
         atomic_fetch_add(&sleeps, 1);
+    if (way.where == IN_QUESTION && strcmp(point, "snapshot: answers") == 0)
+        stop(lg__crash_current(), 0);
+    /* a fault of the next record must not come back to the read that was left */
+    if (way.where == IN_READ && atomic_load(&shared->stops) && strcmp(point, "handler: header") == 0 && lg__memory_mark())
+        _exit(91);
     if (strcmp(point, way.point) != 0 || lg__crash_current()->owes != way.brief || atomic_load(&shared->stops))
         return;
     shorten(lg__crash_current());
     if (way.watched)
         prepare_watch();
-    if (!way.hangs) {
-        stop(lg__crash_current(), 0);
-        return;
+    if (way.hangs) {
+        atomic_fetch_add(&shared->stops, 1);
+        hang(0);
     }
-    atomic_fetch_add(&shared->stops, 1);
-    hang(0);
+    if (way.where == IN_READ)
+        lg__memory_guarded(stop_in_read, lg__crash_current());
+    else if (way.where == IN_CHANGE)
+        stop_in_change(lg__crash_current());
+    else if (way.where == IN_QUESTION)
+        ask_self();
+    else
+        stop(lg__crash_current(), 0);
 }
 
 /* ---- programs ---- */
@@ -166,6 +210,8 @@ static void body(void *argument)
     fault();
     if (atomic_load(&shared->stops) != 1)
         _exit(90);
+    if (is_in_question())
+        _exit(92);
     /* other threads go on, and so does the crash core */
     const unsigned before = atomic_load(&turns);
     wait_until(atomic_load(&turns) > before + 3);
@@ -190,8 +236,8 @@ static void check_record(void)
 
 static void run_way(bool lives)
 {
-    print_message("             %s at \"%s\"%s%s%s\n", way.hangs ? "hangs" : "stops", way.point, way.watched ? ", watched" : "", way.brief ? ", brief" : "",
-                  way.mends ? ", mends" : "");
+    print_message("             %s at \"%s\"%s%s%s%s\n", way.hangs ? "hangs" : "stops", way.point, where_names[way.where],
+                  way.watched ? ", watched" : "", way.brief ? ", brief" : "", way.mends ? ", mends" : "");
     state_make();
     memset(shared, 0, sizeof *shared);
     if (lives)
@@ -252,6 +298,20 @@ static void test_brief_record(void **state)
         way = (struct way){ points[i], .watched = true, .brief = true, .mends = true };
         run_way(true);
     }
+}
+
+static void test_moments_of_a_stage(void **state)
+{
+    (void)state;
+    way = (struct way){ "handler: before dwarf", LG_STAGE_FRAMES, .mends = true, .where = IN_READ };
+    run_way(true);
+    check_record();
+    way = (struct way){ "handler: dwarf", LG_STAGE_DWARF, .mends = true, .where = IN_CHANGE };
+    run_way(true);
+    check_record();
+    way = (struct way){ "handler: dwarf", LG_STAGE_DWARF, .mends = true, .where = IN_QUESTION };
+    run_way(true);
+    check_record();
 }
 
 static void test_stage_that_hangs(void **state)
@@ -324,7 +384,7 @@ int main(void)
     shared = shared_memory(sizeof *shared);
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_goes_on_where_the_handler_mends), WITH_STATE(test_dies_as_without_a_stop), WITH_STATE(test_brief_record),
-        WITH_STATE(test_stage_that_hangs), WITH_STATE(test_other_thread_waits),
+        WITH_STATE(test_moments_of_a_stage), WITH_STATE(test_stage_that_hangs), WITH_STATE(test_other_thread_waits),
     };
     return cmocka_run_group_tests_name("record time", tests, NULL, NULL);
 }
