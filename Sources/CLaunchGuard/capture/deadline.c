@@ -182,19 +182,16 @@ static void handler_passed(uint32_t sequence, const void *ucontext)
         end_process(crash);
 }
 
-void lg__deadline_passed(uint64_t value, void *ucontext, const void *outer)
+void lg__deadline_passed(uint64_t value, const void *ucontext)
 {
     struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
     uint64_t word = crash ? atomic_load(&crash->word) : 0;
-    LG_FAULT_POINT("deadline: over");
     if (value & OF_HANDLER) {
-        handler_passed((uint32_t)value, outer);
+        handler_passed((uint32_t)value, ucontext);
         return;
     }
     if (!crash || lg__crash_sequence(word) != value || lg__crash_next_is_open(lg__crash_state(word)))
         return; /* the record was done when the signal came */
-    if (lg__crash_state(word) == LG__CRASH_RECORDING && lg__record_cut(ucontext == outer ? ucontext : NULL))
-        return;
     if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXPIRES, false))
         end_process(crash);
 }

@@ -17,9 +17,9 @@ void lg__deadline_forget(void);
 void lg__deadline_arm_signal(struct lg__crash *crash);
 /* The record is written. Under the crash lock. Handler. */
 void lg__deadline_disarm(void);
-/* On the crashed thread, by its timer: the time for a record or for an earlier handler is over.
- * Handler. */
-void lg__deadline_passed(uint64_t value, void *ucontext, const void *outer);
+/* On the crashed thread, by its timer: the time of an earlier handler is over, or that of a record
+ * which does not end. Handler. */
+void lg__deadline_passed(uint64_t value, const void *ucontext);
 /* From here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);
 /* A timer keeps that time as well, on the crashed thread: the system may refuse the watch thread,

@@ -182,17 +182,30 @@ __attribute__((noinline)) void lg__record_recrash(int signal, const void *uconte
     lg__arch_jump(&recording.mark);
 }
 
-bool lg__record_cut(void *ucontext)
+/* The stage under way is left when the handler of the signal returns, and no other stage begins.
+ * Without `ucontext`, and in a stage that may call other code, which may hold a lock, the stage ends
+ * by itself. false: it has not for a while, or there is no record of this thread. */
+static bool cut(uint64_t value, void *ucontext)
 {
+    const struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
+    const uint64_t word = crash ? atomic_load(&crash->word) : 0;
+    if (lg__crash_state(word) != LG__CRASH_RECORDING || lg__crash_sequence(word) != value)
+        return false;
     const uint32_t part = recording.part;
     recording.cuts++;
     if (!recording.marked)
         return true; /* outside of the stages no wait is long */
     /* A header that is about to change must not stay uncommitted. */
-    if (!ucontext || part == SPARE_WALK || part == LG_STAGE_MESSAGES ||
-        !lg__run_is_committed(&lg__fixed.options.run, lg__crash_slot_of(recording.crash), LG_STAGE_HEADER))
+    if (!ucontext || part == SPARE_WALK || part == LG_STAGE_MESSAGES || !lg__run_is_committed(&lg__fixed.options.run, lg__crash_slot_of(crash), LG_STAGE_HEADER))
         return recording.cuts < CUTS_MAX;
     lg__memory_mark(); /* a later fault must not come back to a read that was left */
     lg__arch_jump_on_return(ucontext, &recording.mark);
     return true;
+}
+
+void lg__record_deadline(uint64_t value, void *ucontext, const void *outer)
+{
+    LG_FAULT_POINT("deadline: over");
+    if (!cut(value, ucontext == outer ? ucontext : NULL))
+        lg__deadline_passed(value, outer);
 }
