@@ -183,8 +183,8 @@ __attribute__((noinline)) void lg__record_recrash(int signal, const void *uconte
 }
 
 /* The stage under way is left when the handler of the signal returns, and no other stage begins.
- * Without `ucontext`, and in a stage that may call other code, which may hold a lock, the stage ends
- * by itself. false: it has not for a while, or there is no record of this thread. */
+ * Without `ucontext`, and in a stage that may call other code, which holds locks, the stage ends by
+ * itself. false: it has not for a while, or there is no record of this thread. */
 static bool cut(uint64_t value, void *ucontext)
 {
     const struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
