@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "capture/deadline.h"
@@ -40,31 +39,6 @@ static struct shared {
 
 static char *page;
 static _Atomic unsigned overs, sleeps, waits, turns, faulting;
-
-/* ---- a process that lets this one go on when its time is over ---- */
-
-static bool is_stopped(pid_t pid)
-{
-    char path[64], state = 'R';
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    const bool is = file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1 && state == 'T';
-    if (file)
-        fclose(file);
-    return is;
-}
-
-static void start_waker(void)
-{
-    const pid_t parent = getpid();
-    if (fork() != 0)
-        return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    wait_until(getppid() != parent || (is_stopped(parent) && now_ns() > atomic_load(&shared->over_ns)));
-    if (getppid() == parent)
-        kill(parent, SIGCONT);
-    _exit(0);
-}
 
 /* ---- the stop, or the endless wait ---- */
 
@@ -186,7 +160,7 @@ static void begin(void (*handler)(int), void (*at_points)(const char *point))
 {
     lg_options options = LG_OPTIONS_INIT;
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    start_waker();
+    start_waker(&shared->over_ns);
     if (handler)
         signal(SIGSEGV, handler);
     options.deadline_ms = options.handler_ms = LONG_MS;
