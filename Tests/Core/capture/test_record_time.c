@@ -66,14 +66,16 @@ static void prepare_watch(void)
     wait_until(atomic_load(&sleeps) > before);
 }
 
-static void stop(const struct lg__crash *crash, uint64_t longer_ms)
+/* The signal of the deadline comes after the stop, however long the way to here took. */
+static void stop(struct lg__crash *crash, uint64_t longer_ms)
 {
     const unsigned before = atomic_load(&overs);
+    atomic_store(&crash->deadline_ns, now_ns() + RECORD_MS * UINT64_C(1000000));
     atomic_store(&shared->over_ns, atomic_load(&crash->deadline_ns) + (longer_ms + 20) * 1000000);
-    atomic_fetch_add(&shared->stops, 1);
     raise(SIGSTOP);
     if (way.watched) /* it looks first */
         wait_until(atomic_load(&overs) > before);
+    lg__os_signal_block(LG__QUESTION_SIGNAL, false);
 }
 
 static void stop_in_read(void *crash)
@@ -82,7 +84,7 @@ static void stop_in_read(void *crash)
 }
 
 /* The stage is left at the next signal, when the header is whole again. */
-static void stop_in_change(const struct lg__crash *crash)
+static void stop_in_change(struct lg__crash *crash)
 {
     const unsigned before = atomic_load(&overs);
     lg__run_uncommit_stage(&lg__fixed.options.run, 0, LG_STAGE_HEADER);
@@ -94,6 +96,7 @@ static void stop_in_change(const struct lg__crash *crash)
 /* A question that nobody waits for: its handler has to be left as it was entered. */
 static void ask_self(void)
 {
+    lg__os_signal_block(LG__QUESTION_SIGNAL, false);
     lg__os_signal_ask(getpid(), lg__os_tid(), LG__QUESTION_SIGNAL, (uint64_t)LG__ASKER_WATCH << 24 | LG__QUESTION_LOOK);
 }
 
@@ -118,11 +121,13 @@ static void hook(const char *point)
         _exit(91);
     if (strcmp(point, way.point) != 0 || lg__crash_current()->owes != way.brief || atomic_load(&shared->stops))
         return;
+    atomic_fetch_add(&shared->stops, 1);
+    lg__os_signal_block(LG__QUESTION_SIGNAL, true);
     shorten(lg__crash_current());
     if (way.watched)
         prepare_watch();
     if (way.hangs) {
-        atomic_fetch_add(&shared->stops, 1);
+        lg__os_signal_block(LG__QUESTION_SIGNAL, false);
         hang(0);
     }
     if (way.where == IN_READ)
@@ -328,6 +333,7 @@ static void hook_waits(const char *point)
     lg__fixed.options.deadline_ms = RECORD_MS; /* of the other thread's wait, too */
     in_thread(faults_too, other_page);
     wait_until(atomic_load(&waits) > 1);
+    atomic_fetch_add(&shared->stops, 1);
     shorten(lg__crash_current());
     stop(lg__crash_current(), WAITS_MS);
     const unsigned before = atomic_load(&waits);
