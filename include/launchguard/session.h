@@ -63,8 +63,8 @@ typedef struct lg_options {
     uint32_t size;
 
     /** Longest time for writing the crash record, in milliseconds; 0 = 3000, at least 100, at
-     *  most 60000. Without an earlier handler to call, this is the longest time from the fault to
-     *  the end of the process. */
+     *  most 60000. The record ends then, with the parts it has. Without an earlier handler to call,
+     *  the process has ended half a second later. */
     uint32_t deadline_ms;
 
     /** Reverse-DNS name of the application, for example "org.example.player"; 1 to LG_NAME_MAX

@@ -26,6 +26,10 @@
 /* A crashed thread that does not take signals, as in a page fault of a file system that does not
  * answer, is ended this long after its deadline. */
 #define KILL_NS LG_PATIENCE(UINT64_C(1000000000))
+/* After the deadline of a record its thread gets a signal at this interval, and the watch thread
+ * looks at it LOOKS times. The clock goes on while the process is stopped, and the thread is to go
+ * on then as well: looks count, and not the time since the deadline. */
+#define CUT_NS UINT64_C(250000000)
 
 /* ---- on the crashed thread ---- */
 
@@ -98,7 +102,7 @@ void lg__deadline_arm_signal(struct lg__crash *crash)
     if (timers[0] >= 0)
         return;
     if (timers[1] >= 0 && lg__question_take_signal())
-        timers[0] = lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, lg__crash_sequence(atomic_load(&crash->word)), until > now ? until - now : 1, 0);
+        timers[0] = lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, lg__crash_sequence(atomic_load(&crash->word)), until > now ? until - now : 1, CUT_NS);
     if (timers[0] < 0)
         lg__capture_wake_watch(); /* the user's signals are used up, or a sandbox refuses timers */
 }
@@ -182,7 +186,6 @@ void lg__deadline_passed(uint64_t value, const void *ucontext)
 {
     struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
     uint64_t word = crash ? atomic_load(&crash->word) : 0;
-    LG_FAULT_POINT("deadline: over");
     if (value & OF_HANDLER) {
         handler_passed((uint32_t)value, ucontext);
         return;
@@ -345,6 +348,21 @@ static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t
     return !deadline || deadline > now + LOOK_NS ? LOOK_NS : deadline > now ? deadline - now : 1;
 }
 
+/* A record whose time is over does not end. */
+static bool hangs(uint64_t word, uint64_t now)
+{
+    static uint64_t seen, next_ns;
+    static unsigned looks;
+    if (seen != word)
+        next_ns = looks = 0;
+    seen = word;
+    if (now >= next_ns) {
+        next_ns = now + CUT_NS;
+        looks++;
+    }
+    return looks >= LOOKS;
+}
+
 static uint64_t look_at(struct lg__crash *crash, bool exiting)
 {
     uint64_t word = atomic_load(&crash->word), deadline = atomic_load(&crash->deadline_ns), now = lg__os_clock_ns(CLOCK_MONOTONIC);
@@ -357,6 +375,8 @@ static uint64_t look_at(struct lg__crash *crash, bool exiting)
         if (now < deadline)
             return deadline - now < LOOK_NS ? deadline - now : LOOK_NS;
         LG_FAULT_POINT("deadline: over");
+        if (lg__crash_state(word) == LG__CRASH_RECORDING && !hangs(word, now))
+            return CUT_NS;
         if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, sequence, LG__CRASH_EXPIRES, false))
             end_process(crash);
         return 1;

@@ -13,12 +13,12 @@ void lg__deadline_arm(struct lg__crash *crash);
 void lg__deadline_attend(struct lg__crash *crash);
 /* In a forked child: the timers and the watch thread are those of the parent. */
 void lg__deadline_forget(void);
-/* From here on a signal to the crashed thread ends the process after that time. Handler. */
+/* From here on a signal to the crashed thread ends the record after that time. Handler. */
 void lg__deadline_arm_signal(struct lg__crash *crash);
 /* The record is written. Under the crash lock. Handler. */
 void lg__deadline_disarm(void);
-/* On the crashed thread, by its timer: the time for a record or for an earlier handler is over.
- * Handler. */
+/* On the crashed thread, by its timer: the time of an earlier handler is over, or that of a record
+ * which does not end. Handler. */
 void lg__deadline_passed(uint64_t value, const void *ucontext);
 /* From here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);

@@ -11,8 +11,9 @@ struct lg__fixed {
     /* installed for crashes */
     void (*on_crash)(int signal, siginfo_t *info, void *ucontext);
     void (*on_terminate)(int signal, siginfo_t *info, void *ucontext); /* for requests to end */
-    /* on the crashed thread, when its time is over */
-    void (*on_deadline)(uint64_t value, const void *ucontext);
+    /* on the crashed thread, when its time is over; `outer`: that of the outermost question, where
+     * the signal interrupted the answer to one */
+    void (*on_deadline)(uint64_t value, void *ucontext, const void *outer);
     /* blocked by the handlers of LaunchGuard: all signals but the crashes */
     uint64_t mask;
     pid_t pid;                    /* of the process that started the session */

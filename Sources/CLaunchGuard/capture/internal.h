@@ -26,6 +26,8 @@ void lg__record_let_go(struct lg__crash *crash, enum lg__crash_event event, bool
 /* A second crash on the thread whose crash is being recorded. Does not return while a stage can
  * still be left out. */
 void lg__record_recrash(int signal, const void *ucontext);
+/* lg__fixed.on_deadline: a record ends early, without its last stages, where its time is over. */
+void lg__record_deadline(uint64_t value, void *ucontext, const void *outer);
 /* lg_stage under way. */
 uint32_t lg__record_stage(void);
 

@@ -48,7 +48,7 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__fixed.options.keep_first = options->keep_first && !options->none && lg__libc_is_interposed();
     lg__fixed.on_crash = lg__handler_crash;
     lg__fixed.on_terminate = lg__handler_terminate;
-    lg__fixed.on_deadline = lg__deadline_passed;
+    lg__fixed.on_deadline = lg__record_deadline;
     lg__fixed.pid = options->run.identity->pid;
     if (!lg__fixed.unforked && !make_owner_page())
         return false;

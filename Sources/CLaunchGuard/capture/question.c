@@ -184,7 +184,7 @@ static bool handle(int signal, siginfo_t *info, void *ucontext)
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
     if (info->si_code == SI_TIMER) {
-        lg__fixed.on_deadline(value, interrupted);
+        lg__fixed.on_deadline(value, ucontext, interrupted);
         return false;
     }
     /* libc's own use of the signal */

@@ -7,6 +7,9 @@
 /* More crashes than stages inside one handler: the fault is not in a stage. */
 #define RECRASHES_MAX 8u
 
+/* A stage that calls code of others has ended by this signal, or hangs. */
+#define CUTS_MAX 3u
+
 /* The record waits at most this long for text that was written to standard error just before. */
 #define TAIL_WAIT_NS LG_PATIENCE(UINT64_C(100000000))
 
@@ -17,9 +20,11 @@
 
 /* The record that is being written; the crash lock guards it. */
 static struct {
-    _Atomic uint32_t stage; /* lg_stage under way; a thread that waits for the lock notes it */
+    _Atomic uint32_t part;  /* stage or walk under way; a thread that waits for the lock notes it */
     uint32_t skipped;       /* stages that crashed */
     uint32_t recrashes;
+    /* signals since the time was over: more than 0 end the record. Of this thread alone. */
+    _Atomic uint32_t cuts;
     bool marked;            /* there is a place to go back to */
     struct lg__arch_mark mark; /* where a stage that crashes goes on */
     struct lg__crash *crash;
@@ -27,7 +32,7 @@ static struct {
 
 uint32_t lg__record_stage(void)
 {
-    return atomic_load(&recording.stage);
+    return atomic_load(&recording.part) % LG__STAGES;
 }
 
 static void run_stage(unsigned stage, const void *ucontext)
@@ -125,11 +130,12 @@ __attribute__((noinline)) void lg__record_write(struct lg__crash *crash, const v
     recording.crash = crash;
     recording.skipped = 0;
     recording.recrashes = 0;
-    if (lg__arch_mark(&recording.mark) != 0 && next < count && !after_crash(full[next]))
+    recording.cuts = 0;
+    if (lg__arch_mark(&recording.mark) != 0 && !recording.cuts && next < count && !after_crash(full[next]))
         next++;
     recording.marked = true;
-    for (; next < count; next++) {
-        atomic_store_explicit(&recording.stage, full[next] % LG__STAGES, memory_order_relaxed);
+    for (; next < count && !recording.cuts; next++) {
+        atomic_store_explicit(&recording.part, full[next], memory_order_relaxed);
         if (is_wanted(full[next]))
             run_stage(full[next], ucontext);
     }
@@ -172,6 +178,34 @@ __attribute__((noinline)) void lg__record_recrash(int signal, const void *uconte
     if (!recording.marked || recording.recrashes++ >= RECRASHES_MAX)
         return;
     lg__arch_fault(ucontext, &fault);
-    lg__run_note(&lg__fixed.options.run, LG_NOTE_RECRASH, signal, lg__os_tid(), atomic_load(&recording.stage), fault.pc);
+    lg__run_note(&lg__fixed.options.run, LG_NOTE_RECRASH, signal, lg__os_tid(), lg__record_stage(), fault.pc);
     lg__arch_jump(&recording.mark);
+}
+
+/* The stage under way is left when the handler of the signal returns, and no other stage begins.
+ * Without `ucontext`, and in a stage that may call other code, which holds locks, the stage ends by
+ * itself. false: it has not for a while, or there is no record of this thread. */
+static bool cut(uint64_t value, void *ucontext)
+{
+    const struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
+    const uint64_t word = crash ? atomic_load(&crash->word) : 0;
+    if (lg__crash_state(word) != LG__CRASH_RECORDING || lg__crash_sequence(word) != value)
+        return false;
+    const uint32_t part = recording.part;
+    recording.cuts++;
+    if (!recording.marked)
+        return true; /* outside of the stages no wait is long */
+    /* A header that is about to change must not stay uncommitted. */
+    if (!ucontext || part == SPARE_WALK || part == LG_STAGE_MESSAGES || !lg__run_is_committed(&lg__fixed.options.run, lg__crash_slot_of(crash), LG_STAGE_HEADER))
+        return recording.cuts < CUTS_MAX;
+    lg__memory_mark(); /* a later fault must not come back to a read that was left */
+    lg__arch_jump_on_return(ucontext, &recording.mark);
+    return true;
+}
+
+void lg__record_deadline(uint64_t value, void *ucontext, const void *outer)
+{
+    LG_FAULT_POINT("deadline: over");
+    if (!cut(value, ucontext == outer ? ucontext : NULL))
+        lg__deadline_passed(value, outer);
 }

@@ -20,7 +20,8 @@ LG__NOT_INSTRUMENTED_BEGIN
 static __thread struct {
     uint64_t place;    /* of registers and address; 0: none */
     uint64_t top;      /* of the top of the stack; 0: not known, or the place was new */
-    uint64_t since_ns; /* of the first repeat */
+    uint64_t seen_ns;  /* of the last repeat */
+    uint64_t spent_ns; /* in repeats */
     uint64_t left_ns;  /* when the handler returned; 0: it did not */
     uint32_t repeats;
     bool over;         /* the process ends */
@@ -79,17 +80,19 @@ bool lg__repeating_comes(const siginfo_t *info, const void *ucontext)
         last.over = false;
         return false;
     }
-    const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), time_ns = (uint64_t)lg__fixed.options.deadline_ms * 1000000u;
     if (last.over || !left_ns || now - left_ns > AT_ONCE_NS)
         return last.over;
-    if (last.repeats == 0)
-        last.since_ns = now;
+    /* a process that was stopped meanwhile has not repeated for so long */
+    const uint64_t took = now - last.seen_ns, most = time_ns / REPEATS_LEAST;
+    last.spent_ns = last.repeats ? last.spent_ns + (took < most ? took : most) : 0;
+    last.seen_ns = now;
     if (last.repeats < REPEATS_LEAST)
         last.repeats++;
     if (last.repeats < REPEATS_LEAST)
         return false;
     atomic_store(&repeated_ns, now);
-    last.over = !lg__fixed.options.keep_repeats && now - last.since_ns >= (uint64_t)lg__fixed.options.deadline_ms * 1000000u;
+    last.over = !lg__fixed.options.keep_repeats && last.spent_ns >= time_ns;
     return last.over;
 }
 

@@ -43,7 +43,7 @@ static bool takes_over(int32_t self, uint64_t sp, uint64_t waited_ns)
 bool lg__wait_for_lock(int signal, int32_t self, const void *ucontext)
 {
     struct lg__arch_fault fault;
-    uint64_t until = 0, begun = 0;
+    uint64_t until = 0, begun = 0, looked = 0;
     uint32_t waits_for = 0;
     bool is_said = false;
     static const uint32_t nobody_wakes = 0;
@@ -73,9 +73,10 @@ bool lg__wait_for_lock(int signal, int32_t self, const void *ucontext)
         }
         uint32_t latest = lg__capture_latest();
         /* Each crash has its own time: one thread may crash and recover over and over. */
-        if (latest != waits_for || !until)
+        if (latest != waits_for || !until || now - looked > GRACE_NS) /* the process was stopped */
             until = now + patience_ns();
         waits_for = latest;
+        looked = now;
         if (now > until) {
             lg__deadline_end_holder();
             return false; /* the holder has gone, and left no crash to end the process by */

@@ -14,7 +14,7 @@
 
 #include "launchguard/repair.h"
 
-#define DEADLINE_MS 1000 /* a thread may stand still for long on a busy machine */
+#define DEADLINE_MS 300
 #define WINDOW_MS 150 /* of a launch: shorter than the deadline */
 
 static char *page;
@@ -224,6 +224,37 @@ static void test_progress_is_left_alone(void **state)
     }
 }
 
+/* Stopped for longer than a repeat may last, between tries. */
+static _Atomic uint64_t *until_ns;
+
+static void stop_and_mend(int number)
+{
+    tries++;
+    if (tries > 50 && tries % 10 == 0) {
+        atomic_store(until_ns, now_ns() + (DEADLINE_MS + 20) * UINT64_C(1000000));
+        raise(SIGSTOP);
+    }
+    if (tries == 100)
+        mend_at_once(number);
+}
+
+static void is_stopped_between(void *argument)
+{
+    start_waker(until_ns);
+    install(stop_and_mend);
+    start_briefly(0, *(const uint32_t *)argument);
+    mprotect(page, 4096, PROT_READ);
+    *(volatile char *)page = 1;
+}
+
+static void test_stop_is_no_repeat(void **state)
+{
+    (void)state;
+    until_ns = shared_memory(sizeof *until_ns);
+    for (uint32_t keep_first = 0; keep_first <= 1; keep_first++)
+        expect_exit(is_stopped_between, &keep_first, 0);
+}
+
 /* ---- the option keeps the process, and its launch is not finished all the same ---- */
 
 static void *kill_later(void *unused)
@@ -257,7 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_ends_by_its_fault), WITH_STATE(test_leads_to_a_repair), WITH_STATE(test_progress_is_left_alone),
-        WITH_STATE(test_option_keeps_the_process),
+        WITH_STATE(test_stop_is_no_repeat), WITH_STATE(test_option_keeps_the_process),
     };
     return cmocka_run_group_tests_name("repeating", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  * finish.c and deadline.c: no other thread can see the middle of one step. Each thread crashes up
  * to twice, and the plan of its earlier handler is open at each crash. There is none, it returns,
  * it removes itself and returns, it is abort()'s, it hangs, it leaves by longjmp, it crashes, it
- * calls exit(); or the record itself hangs.
+ * calls exit(); or the record itself hangs, and is cut short or not.
  *
  * Checked in every state and at every end (docs/CRASH.md, section 5): P1, a process that dies of a
  * crash has the crash in its file and not as survived; P2, some step is always possible, and no
@@ -416,6 +416,17 @@ static void step_begins(struct state state, unsigned self)
     add(&state);
 }
 
+/* The deadline of a record that hangs ends the record, where the stage can be left; where it cannot
+ * be, watch() comes. */
+static void step_cut(struct state state, unsigned self)
+{
+    static const uint8_t plans[] = { NO_HANDLER, RETURNS, JUMPS };
+    for (size_t i = 0; i < sizeof plans; i++) {
+        top(&state.threads[self])->plan = plans[i];
+        add(&state);
+    }
+}
+
 static void step_lets_go(struct state state, unsigned self)
 {
     struct thread *thread = &state.threads[self];
@@ -526,8 +537,10 @@ static void step(const struct state *was, unsigned self)
     case LOOKS_BACK: step_looks_back(state, self); break;
     case BEGINS: step_begins(state, self); break;
     case WRITES:
-        if (top(thread)->plan == RECORD_HANGS)
+        if (top(thread)->plan == RECORD_HANGS) {
+            step_cut(state, self);
             break;
+        }
         state.slots[top(thread)->slot].recorded = 1;
         thread->at = LETS_GO;
         add(&state);

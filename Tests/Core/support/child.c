@@ -2,9 +2,11 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static volatile int zero;
@@ -58,6 +60,31 @@ bool others_sleep(void)
     }
     closedir(tasks);
     return sleep;
+}
+
+static bool is_stopped(pid_t pid)
+{
+    char path[64], state = 'R';
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    const bool is = file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1 && state == 'T';
+    if (file)
+        fclose(file);
+    return is;
+}
+
+void start_waker(const _Atomic uint64_t *until_ns)
+{
+    const pid_t parent = getpid();
+    if (fork() != 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        wait_until(getppid() != parent || (is_stopped(parent) && now_ns() > atomic_load(until_ns)));
+        if (getppid() != parent)
+            _exit(0);
+        kill(parent, SIGCONT);
+    }
 }
 
 void in_thread(void *(*body)(void *), void *argument)

@@ -3,6 +3,7 @@
 #define CHILD_H
 
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,6 +27,10 @@ void jump_out(int signal);
 unsigned count_threads(void);
 /* All threads but this one. */
 bool others_sleep(void);
+
+/* Start a process that lets this one go on where it is stopped, after `*until_ns` by now_ns(), in
+ * memory that both share. */
+void start_waker(const _Atomic uint64_t *until_ns);
 
 /* Start a detached thread. */
 void in_thread(void *(*body)(void *), void *argument);
