@@ -215,6 +215,7 @@ LG__FIRST static struct lg__crash *begin(struct lg__crash *crash, uint32_t numbe
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
     atomic_store(&crash->handler_ns, 0);
+    atomic_store(&crash->looked_ns, 0);
     atomic_store(&crash->timer, -1);
     lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_RECORDING);
     /* the row "free, begins" */

@@ -16,6 +16,7 @@ struct lg__crash {
      * is not known then, a later time to look again. */
     _Atomic uint64_t deadline_ns;
     _Atomic uint64_t handler_ns;  /* the first deadline of CHAINED */
+    _Atomic uint64_t looked_ns;   /* CLOCK_MONOTONIC of the last signal of its timer */
     _Atomic uint64_t left_ns;     /* CLOCK_MONOTONIC when its handler was left */
     /* Its thread, and how often the handler of a question began and ended there. */
     _Atomic uint64_t visits;

@@ -30,6 +30,9 @@
  * looks at it LOOKS times. The clock goes on while the process is stopped, and the thread is to go
  * on then as well: looks count, and not the time since the deadline. */
 #define CUT_NS UINT64_C(250000000)
+/* A look at an earlier handler that comes so much later than it was due comes after a stop. No look
+ * at other threads takes so long. */
+#define LATE_NS UINT64_C(3000000000)
 
 /* ---- on the crashed thread ---- */
 
@@ -122,6 +125,18 @@ void lg__deadline_arm_handler(struct lg__crash *crash)
     atomic_store(&crash->deadline_ns, until);
 }
 
+/* After a stop the time of an earlier handler begins anew. The slot may have another crash. */
+static bool begins_anew(struct lg__crash *crash, uint64_t due)
+{
+    const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), until = now + (uint64_t)lg__fixed.options.handler_ms * 1000000u;
+    uint64_t handler_ns = atomic_load(&crash->handler_ns), deadline_ns = atomic_load(&crash->deadline_ns);
+    if (now < due + LATE_NS)
+        return false;
+    if (atomic_compare_exchange_strong(&crash->handler_ns, &handler_ns, until))
+        atomic_compare_exchange_strong(&crash->deadline_ns, &deadline_ns, until);
+    return true;
+}
+
 /* Committed stages stay. The process dies of its own signal, on this thread because the crashed
  * thread does not answer. A sandbox may allow a plain signal only. */
 static _Noreturn void end_process(const struct lg__crash *crash)
@@ -170,6 +185,9 @@ static void handler_passed(uint32_t sequence, const void *ucontext)
     lg__arch_fault(ucontext, &context);
     if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) || may_stand(crash) ||
         lg__os_clock_ns(CLOCK_MONOTONIC) < atomic_load(&crash->handler_ns))
+        return;
+    const uint64_t first = atomic_load(&crash->handler_ns) + KILL_NS, last = atomic_exchange(&crash->looked_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    if (begins_anew(crash, last > first ? last : first))
         return;
     const enum lg__in_handler place = lg__in_handler_by_stack(crash, context.sp);
     if (place == LG__IN_HANDLER_NO)
@@ -330,6 +348,8 @@ static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t
         return (first < deadline ? first : deadline) - now;
     if (over)
         LG_FAULT_POINT("deadline: over");
+    if (over && begins_anew(crash, deadline))
+        return 1;
     enum finding finding = over ? look_closely(crash, word) : look(crash, exiting);
     if (!is_still(crash, word))
         return 1;
