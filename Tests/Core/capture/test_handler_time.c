@@ -51,7 +51,8 @@ static void body(void *argument)
     lg_options options = LG_OPTIONS_INIT;
     page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     start_waker(&shared->over_ns);
-    sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = stop_and_mend, .sa_flags = SA_ONSTACK }, NULL); /* only there its place is known */
+    /* a look knows a handler on that stack at once */
+    sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = stop_and_mend, .sa_flags = SA_ONSTACK }, NULL);
     options.handler_ms = HANDLER_MS;
     lg_session *session = start_with(options);
     if (watched)
