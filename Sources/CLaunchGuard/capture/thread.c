@@ -141,7 +141,8 @@ static uint32_t put_chains(struct lg__thread *slot, struct lg__async *async)
     const uint32_t functions = slot->head.first < FUNCTIONS_FIRST ? slot->head.first : FUNCTIONS_FIRST, taken = slot->head.stored + 1u + functions;
     lg__async_shorten(async, taken < LG__THREAD_FRAMES_MAX ? LG__THREAD_FRAMES_MAX - taken : 0);
     const uint32_t first = LG__THREAD_FRAMES_MAX - async->used;
-    memcpy(slot->pcs + first, async->words, async->used * sizeof slot->pcs[0]);
+    if (async->used)
+        memcpy(slot->pcs + first, async->words, async->used * sizeof slot->pcs[0]);
     slot->async_words = (uint8_t)async->used;
     slot->async_chains = (uint8_t)async->count;
     slot->async_omitted = (uint16_t)(async->omitted < UINT16_MAX ? async->omitted : UINT16_MAX);
