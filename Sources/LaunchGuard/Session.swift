@@ -12,8 +12,8 @@ public final class Session: Sendable {
     private let launches = Mutex<[String: Launch]>([:])
     let isMainActorWatched = Atomic(false)
     let deliveredReports = DeliveryBroadcast()
-    /// Of the other products.
-    let closings = Mutex<[@Sendable () -> Void]>([])
+    /// Of the guards, however often they start.
+    let guardsEnd = Mutex<(@Sendable () -> Void)?>(nil)
     let memoryProblem = Mutex<LaunchGuardError?>(nil)
 
     var preparedLaunches: [Launch] { launches.withLock { Array($0.values) } }
@@ -98,9 +98,6 @@ public final class Session: Sendable {
         Self.running.withLock { if $0 === self { $0 = nil } }
         for launch in preparedLaunches { launch.hooks.stop(launch.core) }
         deliveredReports.finish()
-        for close in closings.withLock({ closings in
-            defer { closings = [] }
-            return closings
-        }) { close() }
+        guardsEnd.withLock({ $0.take() })?()
     }
 }

@@ -6,8 +6,8 @@ extension Session {
     /// C: `lg_session *`, which every thread may use.
     package var pointer: OpaquePointer? { unsafe core.pointer }
 
-    /// Call the closure once, after ``Session/stop()``.
-    package func whenStopped(_ body: @escaping @Sendable () -> Void) { closings.withLock { $0.append(body) } }
+    /// Call the last such closure, after ``Session/stop()``.
+    package func endGuards(by body: @escaping @Sendable () -> Void) { guardsEnd.withLock { $0 = body } }
 
     /// Throw the error of a status of C that is not LG_OK. Call this function before anything else
     /// can change errno.

@@ -51,7 +51,7 @@ struct CoreGuards: @unchecked Sendable {
         }
         let status = unsafe lg_guard_start(session, &options)
         if status == LG_OK || status == LG_ERR_UNPROTECTED { GuardTeller.keep(start) } else { GuardTeller.remove(start) }
-        if status == LG_OK { owner.whenStopped(GuardTeller.finish) }
+        if status == LG_OK { owner.endGuards(by: GuardTeller.finish) }
         try check(status)
         Self.problem.withLock { $0 = nil }
     }
