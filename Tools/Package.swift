@@ -31,6 +31,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "launchguard", targets: ["launchguard"]),
+        .executable(name: "launchguard-run", targets: ["launchguard-run"]),
         .executable(name: "launchguard-fleet", targets: ["launchguard-fleet"]),
         .executable(name: "launchguard-faults", targets: ["launchguard-faults"]),
     ],
@@ -44,8 +45,14 @@ let package = Package(
         // The tool, and the program of its commands that keep a database.
         .executableTarget(
             name: "launchguard",
-            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", library("LaunchGuard"), library("LaunchGuardReports"), arguments],
+            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", "ToolRun", library("LaunchGuard"), library("LaunchGuardReports"), arguments],
             swiftSettings: strict
+        ),
+        // What is installed as `launchguard`: `run`, and the way to the tool. As it is shipped nothing
+        // is loaded for it; the libraries are those that a static Foundation needs.
+        .executableTarget(
+            name: "launchguard-run", dependencies: ["ToolBase", "ToolRun", library("LaunchGuardReports")], swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-static-executable", "-l_FoundationCollections", "-l_FoundationCShims"], .when(platforms: [.linux], configuration: .release))]
         ),
         .executableTarget(
             name: "launchguard-fleet",
@@ -53,7 +60,9 @@ let package = Package(
             resources: [.embedInCode("postgresql.sql")],
             swiftSettings: strict
         ),
-        .target(name: "ToolParts", dependencies: ["LaunchGuardSymbols", library("LaunchGuardReports"), arguments], swiftSettings: strict),
+        .target(name: "ToolBase", dependencies: [library("LaunchGuardReports"), arguments], swiftSettings: strict),
+        .target(name: "ToolParts", dependencies: ["ToolBase", "LaunchGuardSymbols", library("LaunchGuardReports"), arguments], swiftSettings: strict),
+        .target(name: "ToolRun", dependencies: ["CProcess", "ToolBase", library("LaunchGuard"), library("LaunchGuardReports"), arguments], swiftSettings: strict),
         .target(name: "LaunchGuardSymbols", dependencies: ["CStackWalk", library("LaunchGuardReports")], swiftSettings: strict),
         .target(name: "CStackWalk"),
         .systemLibrary(name: "CProcess"),

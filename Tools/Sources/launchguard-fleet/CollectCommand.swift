@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import GRDB
 import LaunchGuardReports
+import ToolBase
 import ToolParts
 
 /// `launchguard collect`

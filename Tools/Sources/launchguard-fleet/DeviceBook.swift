@@ -1,5 +1,6 @@
 internal import GRDB
 import LaunchGuardReports
+import ToolBase
 import ToolParts
 
 /// The devices of the runs, by a rule.

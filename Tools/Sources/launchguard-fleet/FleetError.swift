@@ -1,5 +1,6 @@
 internal import GRDB
 import LaunchGuardReports
+import ToolBase
 import ToolParts
 
 /// A database that cannot be used, and what to do about it.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LaunchGuardReports
+import ToolBase
 import ToolParts
 
 /// `launchguard show`
