@@ -22,16 +22,19 @@ let package = Package(
         .library(name: "LaunchGuardGuardsFoundation", targets: ["LaunchGuardGuardsFoundation"]),
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
+        .library(name: "LaunchGuardMetrics", targets: ["LaunchGuardMetrics"]),
         // For the tests in Tools alone.
         .library(name: "_TestSupport", targets: ["TestSupport"]),
     ],
     traits: [
         .trait(name: "SwiftLog", description: "LaunchGuardLogging: a handler for swift-log that writes breadcrumbs."),
         .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
+        .trait(name: "Metrics", description: "LaunchGuardMetrics: launches, crashes and repairs for the backend of swift-metrics."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     ],
     targets: [
         // The C interface. On Linux it leads to the core, elsewhere to a shell that protects
@@ -98,6 +101,11 @@ let package = Package(
                 "LaunchGuard",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
             ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "LaunchGuardMetrics",
+            dependencies: ["LaunchGuard", .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))],
             swiftSettings: strict
         ),
 

@@ -239,8 +239,10 @@ class Resolved(OfSwiftPackage):
     def test_no_other_package_is_fetched(self):
         self.assertEqual(self.consumer.fetched(), set())
 
-    def test_no_other_package_is_fetched_from_a_repository(self):
-        """Where the consumer names no trait, too. SwiftPM needs the manifest alone for that."""
+    def test_what_is_fetched_with_a_package_from_a_repository(self):
+        """Without a trait this package alone, with one what the trait needs. SwiftPM needs the
+        manifest alone for that."""
+        service = {"swift-service-lifecycle", "swift-log", "swift-async-algorithms", "swift-collections"}
         with tempfile.TemporaryDirectory() as directory:
             package, consumer = (pathlib.Path(directory, name) for name in ("LaunchGuard", "consumer"))
             for made in (package, consumer):
@@ -249,12 +251,15 @@ class Resolved(OfSwiftPackage):
             git = "git", "-C", package, "-c", "user.name=t", "-c", "user.email=t@example.org"
             for command in (("init", "--quiet"), ("add", "Package.swift"), ("commit", "--quiet", "--message=all"), ("tag", "1.0.0")):
                 run(*git, *command, limit=60)
-            (consumer / "Package.swift").write_text(
-                '// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: "consumer", dependencies: [\n'
-                '    .package(url: "file://%s", from: "1.0.0")\n], targets: [.target(name: "Library", dependencies: [\n'
-                '    .product(name: "LaunchGuard", package: "LaunchGuard")\n])])\n' % package)
-            swift("package", consumer, consumer / ".build", "resolve")
-            self.assertEqual([entry.name for entry in (consumer / ".build/checkouts").iterdir()], ["LaunchGuard"])
+            for traits, module, fetched in (("", "LaunchGuard", set()), ("SwiftLog", "LaunchGuardLogging", {"swift-log"}),
+                                            ("ServiceLifecycle", "LaunchGuardService", service), ("Metrics", "LaunchGuardMetrics", {"swift-metrics"})):
+                (consumer / "Package.swift").write_text(
+                    '// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: "consumer", dependencies: [\n'
+                    '    .package(url: "file://%s", from: "1.0.0"%s)\n], targets: [.target(name: "Library", dependencies: [\n'
+                    '    .product(name: "%s", package: "LaunchGuard")\n])])\n' % (package, ', traits: ["%s"]' % traits if traits else "", module))
+                with self.subTest(traits):
+                    swift("package", consumer, consumer / traits / ".build", "resolve")
+                    self.assertEqual({entry.name for entry in (consumer / traits / ".build/checkouts").iterdir()}, {"LaunchGuard"} | fetched)
 
     def test_the_tools_are_a_package_in_a_checkout_of_any_name(self):
         """With what only they need, and what no library needs."""
@@ -274,8 +279,9 @@ class SwiftPackage(OfSwiftPackage):
         errors = re.findall(r"SwitchedOff\.swift:(\d+):\d+: error: (.*)", str(failure.exception))
         self.assertEqual(sorted(set(errors)),
                          [(line, "'%s' is unavailable: switch on its trait in Package.swift: .package(…, traits: [\"%s\"]) for LaunchGuard" % names)
-                          for lines, names in ((("14", "15"), ("LaunchGuardLogHandler", "SwiftLog")),
-                                               (("16", "17"), ("LaunchGuardService", "ServiceLifecycle"))) for line in lines])
+                          for lines, names in ((("15", "16"), ("LaunchGuardLogHandler", "SwiftLog")),
+                                               (("17", "18"), ("LaunchGuardService", "ServiceLifecycle")),
+                                               (("19",), ("LaunchGuardMetrics", "Metrics"))) for line in lines])
 
     def test_the_example(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -374,7 +380,7 @@ class SwiftPackageAsShipped(OfSwiftPackage):
 
 
 class Traits(unittest.TestCase):
-    """The modules for other packages: a consumer that switches both traits on, built once, and its
+    """The modules for other packages: a consumer that switches all traits on, built once, and its
     processes that end in every way."""
 
     @classmethod
@@ -394,7 +400,18 @@ class Traits(unittest.TestCase):
         self.state = pathlib.Path(directory.name) / "state"
 
     def test_what_is_fetched(self):
-        self.assertEqual(self.consumer.fetched(), {"swift-log", "swift-service-lifecycle", "swift-async-algorithms", "swift-collections"})
+        self.assertEqual(self.consumer.fetched(), {"swift-log", "swift-service-lifecycle", "swift-async-algorithms", "swift-collections", "swift-metrics"})
+
+    def test_metrics(self):
+        """What two crashes in a row, a launch and its end show to a backend."""
+        for _ in range(2):
+            self.assertEqual(run(self.program, self.state, "crash", limit=60).returncode, -signal.SIGABRT)
+        shown = run(self.program, self.state, "metrics", limit=60).stdout.splitlines()[1:]
+        context = '[("context", "main")]'
+        self.assertEqual(shown, ["0 meters before the launch", "streak 2, 0 timers before its end",
+                                 *("launchguard.%s %s %d" % (name, context, value)
+                                   for name, value in (("crashes", 2), ("launches", 3), ("repairs", 0), ("streak", 0))),
+                                 "launchguard.launch.duration %s 1 true" % context, "launchguard.log.dropped [] 0"])
 
     def test_swift_log(self):
         done = run(self.program, self.state, "log", limit=60)
