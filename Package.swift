@@ -17,13 +17,14 @@ let package = Package(
     products: [
         .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard", "CLaunchGuardGuards"]),
-        .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports", "LaunchGuardPlatform"]),
+        .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
         .library(name: "LaunchGuardGuards", targets: ["LaunchGuardGuards"]),
         .library(name: "LaunchGuardGuardsFoundation", targets: ["LaunchGuardGuardsFoundation"]),
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
         .library(name: "LaunchGuardMetrics", targets: ["LaunchGuardMetrics"]),
-        // For the tests in Tools alone.
+        // For the package in Tools alone.
+        .library(name: "_ReportModel", targets: ["LaunchGuardReportModel", "LaunchGuardPlatform"]),
         .library(name: "_TestSupport", targets: ["TestSupport"]),
     ],
     traits: [
@@ -109,22 +110,24 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Reading reports: the model, its texts, its page and its exports.
-        .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
+        // Reading reports: what programs ask for, and below it the whole model, with its texts, its
+        // page and its exports.
+        .target(name: "LaunchGuardReports", dependencies: ["LaunchGuardReportModel"], swiftSettings: strict),
+        .target(name: "LaunchGuardReportModel", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
 
         // Waits and random numbers for the tests.
         .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
-        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread", "TestSupport"], path: "Tests/main-actor-probe", swiftSettings: strict),
+        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReportModel", "CThread", "TestSupport"], path: "Tests/main-actor-probe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardTests",
-            dependencies: ["LaunchGuard", "LaunchGuardReports", "TestSupport", "main-actor-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardReportModel", "TestSupport", "main-actor-probe"],
             swiftSettings: strict
         ),
         .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards", "TestSupport"], path: "Tests/confinement-probe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardGuardsTests",
-            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardReports", "TestSupport", "confinement-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardReportModel", "TestSupport", "confinement-probe"],
             swiftSettings: strict
         ),
     ]

@@ -17,6 +17,9 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 /// A library of LaunchGuard.
 func library(_ name: String) -> Target.Dependency { .product(name: name, package: "LaunchGuard") }
 
+/// The model of a report with all that the tools show, for this package alone.
+let reportModel: Target.Dependency = .product(name: "_ReportModel", package: "LaunchGuard")
+
 func example(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(name)", swiftSettings: strict)
 }
@@ -44,17 +47,17 @@ let package = Package(
         // The tool, and the program of its commands that keep a database.
         .executableTarget(
             name: "launchguard",
-            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", library("LaunchGuard"), library("LaunchGuardReports"), arguments],
+            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", library("LaunchGuard"), reportModel, arguments],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "launchguard-fleet",
-            dependencies: ["ToolParts", library("CLaunchGuard"), library("LaunchGuardReports"), arguments, .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["ToolParts", library("CLaunchGuard"), reportModel, arguments, .product(name: "GRDB", package: "GRDB.swift")],
             resources: [.embedInCode("postgresql.sql")],
             swiftSettings: strict
         ),
-        .target(name: "ToolParts", dependencies: ["LaunchGuardSymbols", library("LaunchGuardReports"), arguments], swiftSettings: strict),
-        .target(name: "LaunchGuardSymbols", dependencies: ["CStackWalk", library("LaunchGuardReports")], swiftSettings: strict),
+        .target(name: "ToolParts", dependencies: ["LaunchGuardSymbols", reportModel, arguments], swiftSettings: strict),
+        .target(name: "LaunchGuardSymbols", dependencies: ["CStackWalk", reportModel], swiftSettings: strict),
         .target(name: "CStackWalk"),
         .systemLibrary(name: "CProcess"),
 
@@ -84,7 +87,7 @@ let package = Package(
         // The library and the tool read the same files.
         .testTarget(
             name: "LaunchGuardReportsTests",
-            dependencies: ["LaunchGuardSymbols", "ToolParts", library("LaunchGuardReports"), library("CLaunchGuard"), library("_TestSupport")],
+            dependencies: ["LaunchGuardSymbols", "ToolParts", reportModel, library("LaunchGuardReports"), library("CLaunchGuard"), library("_TestSupport")],
             swiftSettings: strict
         ),
     ],

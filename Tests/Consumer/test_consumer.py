@@ -537,7 +537,7 @@ class Shell(unittest.TestCase):
     one. Where the platforms' own headers differ is not seen here."""
     SOURCES = sorted((ROOT / "Sources").glob("CLaunchGuard*Shell/*.c"))
     SAID = ["launchguard: %s", "unprotected unsupported %s", "no run", "unprotected", "first checking", "first: before", "last", "last: before",
-            "normal 0 true", "last: after", "late", "done", "failed", "leftOut", "failed leftOut", "false 5", "unsupported", "%s"]
+            "normal 0 true", "last: after", "late", "done", "failed", "leftOut", "failed leftOut", "false 5", "unsupported", "unsupported /proc/self/exe: %s"]
 
     @classmethod
     def setUpClass(cls):
@@ -569,7 +569,7 @@ class Shell(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("swiftc"), "no swift in PATH: the Swift modules are not tried")
     def test_programs_run_without_protection(self):
-        modules = "LaunchGuardPlatform", "LaunchGuard", "LaunchGuardReports"
+        modules = "LaunchGuardPlatform", "LaunchGuard", "LaunchGuardReportModel", "LaunchGuardReports"
         for name in modules:
             self.swift(name, sorted((ROOT / "Sources" / name).rglob("*.swift")), "-wmo", "-parse-as-library", "-emit-module", "-c", "-o", name + ".swift.o")
         objects = *self.objects, *(name + ".swift.o" for name in modules)

@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Synchronization
 
 /// The state directories in a tarball. The system's `tar` unpacks their files into a private

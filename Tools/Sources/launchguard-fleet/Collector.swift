@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import GRDB
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// Reads sources into the database, some hundred runs in one transaction: committed runs stay,

@@ -1,5 +1,5 @@
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// The devices of the runs, by a rule.

@@ -1,6 +1,6 @@
 internal import GRDB
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// The database of a fleet, open. docs/FLEET.md describes it.

@@ -1,5 +1,5 @@
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// A database that cannot be used, and what to do about it.

@@ -1,6 +1,6 @@
 internal import CLaunchGuard
 internal import FoundationEssentials
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// A line of JSON that the C library writes, and what it borrows for that.

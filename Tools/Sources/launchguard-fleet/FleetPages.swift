@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// Names of the pages of a folder. They are made of hexadecimal digits alone: a damaged database

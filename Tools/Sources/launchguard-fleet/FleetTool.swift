@@ -1,5 +1,5 @@
 import ArgumentParser
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// The commands of the tool that keep a database. `launchguard` starts this program with its own

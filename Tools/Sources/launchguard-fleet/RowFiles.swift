@@ -1,5 +1,5 @@
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// The rows of the database as lines of JSON, one file a table, for another database to load.

@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// A PostgreSQL server that takes the rows of the database, by PostgreSQL's own program.

@@ -1,5 +1,5 @@
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// A bug with its figures, what its runs have in common, and its best example.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// A source that a person names for collection.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LaunchGuardReports
+import LaunchGuardReportModel
 @_exported import ToolParts
 
 /// The command-line tool: reads ledgers and run files, of dead and of living processes, and

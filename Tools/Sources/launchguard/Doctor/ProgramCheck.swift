@@ -1,6 +1,6 @@
 #if os(Linux)
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import LaunchGuardSymbols
 
 /// A program: whether it can be run and preloaded, and how its crashes can be identified.

@@ -2,7 +2,7 @@
 import ArgumentParser
 import CProcess
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// What `launchguard run` does, as its command line says.
 struct ProgramRun {

@@ -2,7 +2,7 @@
 import CProcess
 import LaunchGuard
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// Starts a program again when it fails, as the launch machine in the program decides.
 struct Restarter {
