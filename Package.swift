@@ -13,7 +13,9 @@ let strict: [SwiftSetting] = [
 // The libraries for programs. The tool, the examples and the benchmarks are the package in Tools.
 let package = Package(
     name: "LaunchGuard",
-    platforms: [.macOS(.v15)],
+    // Closures are tasks on executors of their own (TaskExecutor), with locks of Synchronization. A
+    // package for older systems names a product with `condition: .when(platforms: [.linux])`.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard", "CLaunchGuardGuards"]),

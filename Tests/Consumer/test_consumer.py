@@ -2,6 +2,7 @@
 its crash is recorded."""
 import concurrent.futures
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -260,6 +261,28 @@ class Resolved(OfSwiftPackage):
                 with self.subTest(traits):
                     swift("package", consumer, consumer / traits / ".build", "resolve")
                     self.assertEqual({entry.name for entry in (consumer / traits / ".build/checkouts").iterdir()}, {"LaunchGuard"} | fetched)
+
+    def test_systems_that_are_older_than_the_package(self):
+        """A package for them may depend on this one where it names Linux alone. SwiftPM checks the
+        floor when it plans a build; for Apple's systems nothing can be built here."""
+        manifest = json.loads(run("swift", "package", "--package-path", ROOT, "dump-package", limit=60).stdout)
+        floor = {platform["platformName"]: platform["version"] for platform in manifest["platforms"]}
+        self.assertEqual(floor, {"macos": "15.0", "ios": "18.0", "tvos": "18.0", "watchos": "11.0", "visionos": "2.0"})
+        with tempfile.TemporaryDirectory() as directory:
+            work = pathlib.Path(directory)
+            (work / "libtool").symlink_to("/bin/false")  # SwiftPM asks for this tool
+            (work / "App").mkdir()
+            (work / "App/main.swift").write_text("print(1)\n")
+            (work / "LaunchGuard").symlink_to(ROOT)
+            for condition, words in (("", "depends on the product 'LaunchGuard' which requires macos 15.0"),
+                                     (", condition: .when(platforms: [.linux])", "unable to load standard library for target 'arm64-apple-macosx12.0'")):
+                with self.subTest(condition):
+                    (work / "Package.swift").write_text(
+                        '// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: "App", platforms: [.macOS(.v12)],\n'
+                        '    dependencies: [.package(path: "LaunchGuard")], targets: [.executableTarget(name: "App", dependencies: [\n'
+                        '    .product(name: "LaunchGuard", package: "LaunchGuard"%s)], path: "App")])\n' % condition)
+                    with self.assertRaisesRegex(AssertionError, re.escape(words)):
+                        swift("build", work, work / ".build", "--triple", "arm64-apple-macosx", "--sdk", "/", PATH="%s:%s" % (work, os.environ["PATH"]))
 
     def test_the_tools_are_a_package_in_a_checkout_of_any_name(self):
         """With what only they need, and what no library needs."""
