@@ -13,25 +13,31 @@ let strict: [SwiftSetting] = [
 // The libraries for programs. The tool, the examples and the benchmarks are the package in Tools.
 let package = Package(
     name: "LaunchGuard",
-    platforms: [.macOS(.v15)],
+    // Closures are tasks on executors of their own (TaskExecutor), with locks of Synchronization. A
+    // package for older systems names a product with `condition: .when(platforms: [.linux])`.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard", "CLaunchGuardGuards"]),
-        .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports", "LaunchGuardPlatform"]),
+        .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
         .library(name: "LaunchGuardGuards", targets: ["LaunchGuardGuards"]),
         .library(name: "LaunchGuardGuardsFoundation", targets: ["LaunchGuardGuardsFoundation"]),
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
-        // For the tests in Tools alone.
+        .library(name: "LaunchGuardMetrics", targets: ["LaunchGuardMetrics"]),
+        // For the package in Tools alone.
+        .library(name: "_ReportModel", targets: ["LaunchGuardReportModel", "LaunchGuardPlatform"]),
         .library(name: "_TestSupport", targets: ["TestSupport"]),
     ],
     traits: [
         .trait(name: "SwiftLog", description: "LaunchGuardLogging: a handler for swift-log that writes breadcrumbs."),
         .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
+        .trait(name: "Metrics", description: "LaunchGuardMetrics: launches, crashes and repairs for the backend of swift-metrics."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     ],
     targets: [
         // The C interface. On Linux it leads to the core, elsewhere to a shell that protects
@@ -100,23 +106,30 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(
+            name: "LaunchGuardMetrics",
+            dependencies: ["LaunchGuard", .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))],
+            swiftSettings: strict
+        ),
 
-        // Reading reports: the model, its texts, its page and its exports.
-        .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
+        // Reading reports: what programs ask for, and below it the whole model, with its texts, its
+        // page and its exports.
+        .target(name: "LaunchGuardReports", dependencies: ["LaunchGuardReportModel"], swiftSettings: strict),
+        .target(name: "LaunchGuardReportModel", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
 
         // Waits and random numbers for the tests.
         .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
-        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread", "TestSupport"], path: "Tests/main-actor-probe", swiftSettings: strict),
+        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReportModel", "CThread", "TestSupport"], path: "Tests/main-actor-probe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardTests",
-            dependencies: ["LaunchGuard", "LaunchGuardReports", "TestSupport", "main-actor-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardReportModel", "TestSupport", "main-actor-probe"],
             swiftSettings: strict
         ),
         .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards", "TestSupport"], path: "Tests/confinement-probe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardGuardsTests",
-            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardReports", "TestSupport", "confinement-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardReportModel", "TestSupport", "confinement-probe"],
             swiftSettings: strict
         ),
     ]

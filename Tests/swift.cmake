@@ -25,6 +25,10 @@ module_test(LaunchGuardTests . --filter "^LaunchGuardTests\\.")
 module_test(LaunchGuardGuardsTests . --filter "^LaunchGuardGuardsTests\\.")
 module_test(ToolsTests Tools)
 
+# The modules as `make` has built them.
+add_test(NAME public-symbols COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/Tests/Docs/test_public_symbols.py --swift ${LAUNCHGUARD_SWIFT})
+set_tests_properties(public-symbols PROPERTIES TIMEOUT 600 LABELS "test;swift")
+
 function(tool_test name script)
     add_test(NAME ${name} COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/Tests/${script} ${ARGN})
     set_tests_properties(${name} PROPERTIES TIMEOUT 3600 LABELS "test;tool" PROCESSORS ${lively} ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)

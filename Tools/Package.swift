@@ -17,6 +17,9 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 /// A library of LaunchGuard.
 func library(_ name: String) -> Target.Dependency { .product(name: name, package: "LaunchGuard") }
 
+/// The model of a report with all that the tools show, for this package alone.
+let reportModel: Target.Dependency = .product(name: "_ReportModel", package: "LaunchGuard")
+
 func example(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(name)", swiftSettings: strict)
 }
@@ -45,25 +48,25 @@ let package = Package(
         // The tool, and the program of its commands that keep a database.
         .executableTarget(
             name: "launchguard",
-            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", "ToolRun", library("LaunchGuard"), library("LaunchGuardReports"), arguments],
+            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", "ToolRun", library("LaunchGuard"), reportModel, arguments],
             swiftSettings: strict
         ),
         // What is installed as `launchguard`: `run`, and the way to the tool. As it is shipped nothing
         // is loaded for it; the libraries are those that a static Foundation needs.
         .executableTarget(
-            name: "launchguard-run", dependencies: ["ToolBase", "ToolRun", library("LaunchGuardReports")], swiftSettings: strict,
+            name: "launchguard-run", dependencies: ["ToolBase", "ToolRun", reportModel], swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-static-executable", "-l_FoundationCollections", "-l_FoundationCShims"], .when(platforms: [.linux], configuration: .release))]
         ),
         .executableTarget(
             name: "launchguard-fleet",
-            dependencies: ["ToolParts", library("CLaunchGuard"), library("LaunchGuardReports"), arguments, .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["ToolParts", library("CLaunchGuard"), reportModel, arguments, .product(name: "GRDB", package: "GRDB.swift")],
             resources: [.embedInCode("postgresql.sql")],
             swiftSettings: strict
         ),
-        .target(name: "ToolBase", dependencies: [library("LaunchGuardReports"), arguments], swiftSettings: strict),
-        .target(name: "ToolParts", dependencies: ["ToolBase", "LaunchGuardSymbols", library("LaunchGuardReports"), arguments], swiftSettings: strict),
-        .target(name: "ToolRun", dependencies: ["CProcess", "ToolBase", library("LaunchGuard"), library("LaunchGuardReports"), arguments], swiftSettings: strict),
-        .target(name: "LaunchGuardSymbols", dependencies: ["CStackWalk", library("LaunchGuardReports")], swiftSettings: strict),
+        .target(name: "ToolBase", dependencies: [reportModel, arguments], swiftSettings: strict),
+        .target(name: "ToolParts", dependencies: ["ToolBase", "LaunchGuardSymbols", reportModel, arguments], swiftSettings: strict),
+        .target(name: "ToolRun", dependencies: ["CProcess", "ToolBase", library("LaunchGuard"), reportModel, arguments], swiftSettings: strict),
+        .target(name: "LaunchGuardSymbols", dependencies: ["CStackWalk", reportModel], swiftSettings: strict),
         .target(name: "CStackWalk"),
         .systemLibrary(name: "CProcess"),
 
@@ -93,7 +96,7 @@ let package = Package(
         // The library and the tool read the same files.
         .testTarget(
             name: "LaunchGuardReportsTests",
-            dependencies: ["LaunchGuardSymbols", "ToolParts", library("LaunchGuardReports"), library("CLaunchGuard"), library("_TestSupport")],
+            dependencies: ["LaunchGuardSymbols", "ToolBase", "ToolParts", "ToolRun", library("LaunchGuardReports"), reportModel, library("CLaunchGuard"), library("_TestSupport")],
             swiftSettings: strict
         ),
     ],

@@ -1,42 +1,39 @@
 extension Delivery {
-    /// Configuration of ``Delivery/start(_:)``. C: the fields of `lg_delivery_options` named below.
+    /// Configuration of ``Delivery/start(_:)``.
     public struct Configuration: Sendable {
-        /// The server. C: `target` and `endpoint`.
+        /// The server.
         public var target: Target
         /// Whether reports may leave the machine; `nil` for what is stored, and at first withheld.
-        /// C: `consent`.
         public var consent: Consent? = nil
-        /// A file that only this user may read, with headers for each request; absolute path. C:
-        /// `credential_file`.
+        /// A file that only this user may read, with headers for each request; absolute path.
         public var credentialFile: String? = nil
         /// Certificates that the server's is checked against; absolute path; `nil` for those of the
-        /// system. C: `ca_file`.
+        /// system.
         public var certificateFile: String? = nil
         /// The Ed25519 public key of the vendor, whose hints are followed: 32 bytes in hexadecimal
-        /// digits or base64; `nil`: hints are ignored. C: `hint_key`.
+        /// digits or base64; `nil`: hints are ignored.
         public var hintKey: String? = nil
-        /// The ends that make a run a report, at least one. C: `ends`.
+        /// The ends that make a run a report, at least one.
         public var ends: Set<Report.End> = [.crash, .hang, .oom, .killed]
-        /// Whether an unknown end makes a run a report where a launch was under way. C: `ends`.
+        /// Whether an unknown end makes a run a report where a launch was under way.
         public var reportsUnknownInLaunch = true
-        /// Reports in the spool, 1 to 4096. C: `keep_reports`.
+        /// Reports in the spool, 1 to 4096.
         public var keepReports = 64
-        /// Bytes of the reports in the spool, at least 65536. C: `keep_bytes`.
+        /// Bytes of the reports in the spool, at least 65536.
         public var keepBytes = 16 << 20
-        /// Bytes of requests and answers in a day, at least 8192. C: `daily_bytes`.
+        /// Bytes of requests and answers in a day, at least 8192.
         public var dailyBytes = 64 << 20
-        /// Whether only the first part of each report is sent, of at most 4 KiB. C: `brief`.
+        /// Whether only the first part of each report is sent, of at most 4 KiB.
         public var isBrief = false
         /// Whether paths are sent with the names of home directories, and with them the user's
-        /// number and the boot's id. C: `keep_home`.
+        /// number and the boot's id.
         public var keepsHomeDirectories = false
-        /// Whether plain servers and those of minidumps get compressed bodies, too. C: `compress`.
+        /// Whether plain servers and those of minidumps get compressed bodies, too.
         public var compressesAlways = false
         /// Whether a Sentry-compatible server gets the numbers of runs, once a day, for its release
-        /// health. C: `release_health`.
+        /// health.
         public var sendsReleaseHealth = false
-        /// The agent's program; absolute path; `nil` for the places that the C header names. C:
-        /// `agent_path`.
+        /// The agent's program; absolute path; `nil` for the places that the C header names.
         public var agentPath: String? = nil
 
         /// The configuration of a program, with the defaults above.
@@ -46,8 +43,7 @@ extension Delivery {
         }
     }
 
-    /// A server, with its address; `nil` where the credential file has the address. C:
-    /// `lg_delivery_target`.
+    /// A server, with its address; `nil` where the credential file has the address.
     public enum Target: Hashable, Sendable {
         /// Each report is the JSON body of a POST.
         case http(String?)
@@ -60,7 +56,7 @@ extension Delivery {
         case minidump(String?)
     }
 
-    /// Whether reports may leave the machine. C: `lg_consent`.
+    /// Whether reports may leave the machine.
     public enum Consent: String, Sendable, Codable, CaseIterable {
         /// Reports may leave the machine.
         case given
@@ -68,7 +64,7 @@ extension Delivery {
         case withheld
     }
 
-    /// Result of ``Delivery/wait(_:)``. C: `lg_delivery_result`.
+    /// Result of ``Delivery/wait(_:)``.
     public enum WaitResult: String, Sendable, Codable, CaseIterable {
         /// There was nothing to send.
         case nothing

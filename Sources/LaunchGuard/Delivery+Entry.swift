@@ -1,5 +1,5 @@
 extension Delivery {
-    /// A report in the spool. C: `lg_delivery_info`.
+    /// A report in the spool.
     public struct Entry: Hashable, Sendable, Codable {
         /// Identity of the report: that of the run, but for a report of a living run.
         public let uuid: String
@@ -60,7 +60,7 @@ extension Delivery {
         }
     }
 
-    /// State of a report. C: `lg_delivery_state`.
+    /// State of a report.
     public enum State: String, Sendable, Codable, CaseIterable {
         /// To be sent, or to be sent again.
         case pending
@@ -74,7 +74,7 @@ extension Delivery {
         case told
     }
 
-    /// Why a pending report does not go now. C: `lg_delivery_pause`.
+    /// Why a pending report does not go now.
     public enum Pause: String, Sendable, Codable, CaseIterable {
         /// Many with its fingerprint were made lately.
         case paced

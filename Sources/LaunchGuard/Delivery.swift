@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// The program only says where reports go. A small program of its own, `launchguard-agent`, makes
 /// the reports of the runs that ended badly and sends them, and outlives the program. Nothing
-/// leaves the machine without ``Consent``. C: `launchguard/delivery.h`.
+/// leaves the machine without ``Consent``.
 ///
 /// ```swift
 /// var configuration = Delivery.Configuration(target: .sentry(dsn: dsn))
@@ -19,7 +19,7 @@ public struct Delivery: Sendable {
     let told: DeliveryBroadcast
 
     /// Begin to deliver reports: store the configuration, and start the agent where none runs. The
-    /// call waits for the disk only where the configuration has changed. C: `lg_delivery_start()`.
+    /// call waits for the disk only where the configuration has changed.
     ///
     /// In a simulated session the call checks the configuration, and nothing is delivered.
     ///
@@ -53,7 +53,7 @@ public struct Delivery: Sendable {
 
     /// Store whether reports may leave the machine. After ``Consent/withheld`` all reports that
     /// were not sent are deleted, and no request is under way; no run that ends before consent is
-    /// given again is ever sent, nor is this one. C: `lg_delivery_consent()`.
+    /// given again is ever sent, nor is this one.
     ///
     /// - Returns: false where the consent could not be stored, for the reason in ``problem``: what
     ///   was stored before still holds. After ``LaunchGuardError/Code/timeout`` it is stored, and
@@ -69,7 +69,7 @@ public struct Delivery: Sendable {
         }
     }
 
-    /// Ask for a report of this run now, while it lives. C: `lg_delivery_report_now()`.
+    /// Ask for a report of this run now, while it lives.
     ///
     /// - Parameter reason: one line for a person, cut to 255 bytes and at its first NUL.
     /// - Returns: the identity of the report, which is not that of the run; `nil` without a report,
@@ -89,8 +89,7 @@ public struct Delivery: Sendable {
     /// Wait until the reports that are owed now were sent. For a program whose agent cannot outlive
     /// it, as in a container, and for one that shows its user that a report is sent. The time
     /// counts neither towards the window of a launch nor as a hang. A thread of its own waits,
-    /// while the caller's actor goes on with other work. A cancelled task waits to the end. C:
-    /// `lg_delivery_wait()`.
+    /// while the caller's actor goes on with other work. A cancelled task waits to the end.
     ///
     /// - Parameter limit: longest time, 1 ms to 5 s; `nil` for two seconds less the time since the
     ///   process started.
@@ -109,8 +108,7 @@ public struct Delivery: Sendable {
         }
     }
 
-    /// The reports in the spool, oldest run first; empty for a session without files. C:
-    /// `lg_delivery_entries()`.
+    /// The reports in the spool, oldest run first; empty for a session without files.
     ///
     /// - Throws: an error where the files cannot be read.
     public func entries() throws(LaunchGuardError) -> [Entry] {
@@ -119,7 +117,7 @@ public struct Delivery: Sendable {
     }
 
     /// The reports in the spool of any state directory, oldest run first; empty where there is no
-    /// spool. C: `lg_delivery_entries()`.
+    /// spool.
     ///
     /// - Throws: an error where the files cannot be read.
     public static func entries(stateDirectory: String) throws(LaunchGuardError) -> [Entry] {
@@ -128,7 +126,7 @@ public struct Delivery: Sendable {
 
     /// The reports that were delivered, each once, when a launch of this run is finished. Each
     /// iteration gets all acknowledgements of this run. It ends with ``Session/stop()`` and with
-    /// the end of a simulation. C: `lg_delivery_options.on_delivered`.
+    /// the end of a simulation.
     public var acknowledgements: Acknowledgements { Acknowledgements(source: told) }
 
     private func note(_ error: LaunchGuardError) {

@@ -1,6 +1,6 @@
-/// One path of which there is a copy, made by ``Launch/keep(_:)``. C: `lg_kept_file`.
+/// One path of which there is a copy, made by ``Launch/keep(_:)``.
 public struct KeptFile: Hashable, Sendable, Codable {
-    /// What was at the path when it was kept. C: `lg_kept_kind`.
+    /// What was at the path when it was kept.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         case file, directory
         /// Nothing was there.

@@ -1,5 +1,5 @@
 /// Keys and values of a breadcrumb: `["url": url, "code": "\(code)", "user": user?.name]`. A field
-/// whose value is `nil` is left out. C: `lg_field`.
+/// whose value is `nil` is left out.
 public struct LogFields: ExpressibleByDictionaryLiteral, Sendable {
     let pairs: [(String, String)]
 

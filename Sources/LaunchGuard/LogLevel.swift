@@ -1,4 +1,4 @@
-/// Importance of a breadcrumb. C: `lg_level`.
+/// Importance of a breadcrumb.
 public enum LogLevel: UInt32, Sendable, CaseIterable, Comparable {
     /// The finest detail.
     case trace = 10

@@ -4,7 +4,6 @@ extension Session {
     /// process dies at the next instruction.
     ///
     /// The value is cut after 495 bytes, and at its first NUL. Any thread may call, without a lock.
-    /// C: `lg_annotate()`.
     ///
     /// - Returns: whether the value is stored: the key has 1 to 63 bytes, is one of at most 64, and
     ///   the session has files.
@@ -15,7 +14,7 @@ extension Session {
 
     /// Keep the values of a key out of every export, as an annotation, as a field of a breadcrumb
     /// and in texts, for earlier and for later values. The value stays readable in the run file
-    /// itself. C: `lg_redact()`.
+    /// itself.
     ///
     /// - Returns: whether the redaction is stored, as for ``annotate(_:_:)``. Without it, set no
     ///   value with this key.

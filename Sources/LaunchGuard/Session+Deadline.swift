@@ -5,8 +5,7 @@ extension Session {
     /// When nine tenths of the time have passed and the job has not ended, the watch marks the job
     /// as about to overrun, takes the stack of the calling thread, and leaves a breadcrumb. The job
     /// is not stopped. Time in which the process was stopped, or asleep with its machine, counts
-    /// too. At most 32 jobs are watched at a time; a further job is done all the same. C:
-    /// `lg_deadline_begin()`, `lg_deadline_end()`.
+    /// too. At most 32 jobs are watched at a time; a further job is done all the same.
     ///
     /// - Parameters:
     ///   - name: for people, cut to 63 bytes.
@@ -23,7 +22,7 @@ extension Session {
     /// Do a job with a time limit that waits. If the task waits when the job is about to overrun,
     /// the watch takes the functions that wait for each other, as far as it knows this version of
     /// the Swift runtime; else the stack of the thread on which the job began, which by then may do
-    /// something else. C: `lg_deadline_begin()`, `lg_deadline_of_task()`, `lg_deadline_end()`.
+    /// something else.
     public func withDeadline<Result, Failure: Error>(
         _ name: String, limit: Duration, isolation: isolated (any Actor)? = #isolation, _ job: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {

@@ -1,13 +1,11 @@
 extension Session {
     /// The times after which the program counts as hanging: ``Session/sendHeartbeat()``,
-    /// ``Session/watchMainActor()``, ``Session/watchTaskPool()``. C: the fields of `lg_options`
-    /// named below.
+    /// ``Session/watchMainActor()``, ``Session/watchTaskPool()``.
     public struct HangThresholds: Hashable, Sendable {
         /// Longest time between two heartbeats of a run loop while a launch is under way: 100 ms to
-        /// 1 h. C: `hang_launching_ms`.
+        /// 1 h.
         public var launching: Duration
-        /// Longest time between two heartbeats of a run loop at any other time: 100 ms to 1 h. C:
-        /// `hang_running_ms`.
+        /// Longest time between two heartbeats of a run loop at any other time: 100 ms to 1 h.
         public var running: Duration
 
         /// By default 2 s in a launch, and 5 s at any other time.

@@ -12,11 +12,10 @@ extension Session {
     ///
     /// A heartbeat is proof that the program survived a crash that an earlier handler took back. At
     /// most once a second the call also checks the crash handlers. A lost protection is reported in
-    /// the ring log. C: `lg_heartbeat()`.
+    /// the ring log.
     public func sendHeartbeat() { _ = core.heartbeat() }
 
     /// Report that the run loop of the calling thread is about to wait, for any length of time. The
-    /// loop is not watched until its next ``sendHeartbeat()``. A hang is over. C:
-    /// `lg_heartbeat_pause()`.
+    /// loop is not watched until its next ``sendHeartbeat()``. A hang is over.
     public func pauseHeartbeat() { core.pauseHeartbeat() }
 }

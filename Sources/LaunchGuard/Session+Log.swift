@@ -7,25 +7,25 @@ extension Session {
     /// death of the process.
     ///
     /// The text is cut after 4000 bytes. Any thread may call, without a lock. A text with values
-    /// costs one allocation, a text without values none. C: `lg_log_write()`.
+    /// costs one allocation, a text without values none.
     @inlinable
     public func log(_ level: LogLevel, _ message: LogMessage) {
         if let interpolation = message.interpolation { log(level, interpolation) } else { log(level, message.literal) }
     }
 
-    /// Append a breadcrumb of any text. C: `lg_log_write()`.
+    /// Append a breadcrumb of any text.
     @_disfavoredOverload @inlinable
     public func log(_ level: LogLevel, _ message: some StringProtocol) {
         log(level, text: String(message))
     }
 
-    /// Append a breadcrumb of constant text. C: `lg_log_write()`.
+    /// Append a breadcrumb of constant text.
     @_disfavoredOverload
     public func log(_ level: LogLevel, _ message: StaticString) {
         message.withUTF8Buffer { unsafe core.log(level, UnsafeRawBufferPointer($0)) }
     }
 
-    /// Append a breadcrumb with a category. C: `lg_log_fields()`.
+    /// Append a breadcrumb with a category.
     ///
     /// - Parameters:
     ///   - level: its importance.
@@ -35,7 +35,7 @@ extension Session {
         unsafe message.withBytes { unsafe core.log(level, category, $0, []) }
     }
 
-    /// Append a breadcrumb of any text with a category. C: `lg_log_fields()`.
+    /// Append a breadcrumb of any text with a category.
     @_disfavoredOverload @inlinable
     public func log(_ level: LogLevel, _ message: some StringProtocol, category: String) {
         log(level, text: String(message), category: category, fields: [:])
@@ -44,7 +44,7 @@ extension Session {
     /// Append a breadcrumb with a category and fields.
     ///
     /// The whole breadcrumb has room for 4000 bytes. A field that does not fit is left out, and the
-    /// breadcrumb is marked as cut. C: `lg_log_fields()`.
+    /// breadcrumb is marked as cut.
     ///
     /// - Parameters:
     ///   - level: its importance.
@@ -57,7 +57,7 @@ extension Session {
         unsafe message.withBytes { unsafe core.log(level, category, $0, fields.pairs) }
     }
 
-    /// Append a breadcrumb of any text with a category and fields. C: `lg_log_fields()`.
+    /// Append a breadcrumb of any text with a category and fields.
     @_disfavoredOverload @inlinable
     public func log(
         _ level: LogLevel, _ message: some StringProtocol, category: String? = nil, fields: LogFields

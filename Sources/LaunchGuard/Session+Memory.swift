@@ -9,7 +9,7 @@ extension Session {
     /// The mark is removed when the shortage is over. Before the first warning of a run, the stacks
     /// of all threads are taken once, as for a hang. The watch looks once a second, and five times
     /// a second in the last quarter before the warning. A program that uses up its memory faster
-    /// than that gets no warning. C: `lg_memory_watch()`.
+    /// than that gets no warning.
     ///
     /// - Parameters:
     ///   - nearPercent: of the limit, 1 to 100.
@@ -40,11 +40,10 @@ extension Session {
 
     /// End the watch of ``watchMemory(nearPercent:onNear:)``, and wait until its closure, which is
     /// then freed, has returned. Inside the closure the call does not wait. A mark of memory near
-    /// its limit is removed. Without a watch nothing happens. C: `lg_memory_unwatch()`.
+    /// its limit is removed. Without a watch nothing happens.
     public func stopWatchingMemory() { core.stopWatchingMemory() }
 
-    /// Memory in use when it is near its limit: ``Session/watchMemory(nearPercent:onNear:)``. C:
-    /// `lg_memory`.
+    /// Memory in use when it is near its limit: ``Session/watchMemory(nearPercent:onNear:)``.
     public struct Memory: Hashable, Sendable, Codable {
         /// Memory in use, without cached files.
         public let usedBytes: UInt64

@@ -1,5 +1,5 @@
 extension Session {
-    /// The protection that a session can give. C: `lg_protection`.
+    /// The protection that a session can give.
     public enum Protection: Sendable {
         /// No files: the program runs, launches proceed, nothing is recorded.
         case unprotected

@@ -1,7 +1,6 @@
 /// Calls about any program, from its files.
 extension Session {
-    /// The default state directory of a program: ``Configuration/stateDirectory``. C:
-    /// `lg_state_directory()`.
+    /// The default state directory of a program: ``Configuration/stateDirectory``.
     ///
     /// - Throws: ``LaunchGuardError/Code/noDirectory`` when none is known;
     ///   ``LaunchGuardError/Code/option`` for a name that makes no sense.
@@ -10,7 +9,7 @@ extension Session {
     }
 
     /// Store a child's wait status in its run file. Call it after `waitpid`. An exit or a kill that
-    /// left no mark is then known exactly. C: `lg_witness()`.
+    /// left no mark is then known exactly.
     ///
     /// - Parameters:
     ///   - waitStatus: from `waitpid`.
@@ -27,7 +26,7 @@ extension Session {
     }
 
     /// Store what a child said on standard error, after its end and before
-    /// ``witness(_:of:stateDirectory:)``. C: `lg_witness_stderr()`.
+    /// ``witness(_:of:stateDirectory:)``.
     ///
     /// - Parameters:
     ///   - bytes: the last ones, of which at most 16320 are stored.

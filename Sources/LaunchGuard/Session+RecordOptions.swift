@@ -1,28 +1,27 @@
 extension Session {
-    /// Contents of a crash record besides the crashed thread. C: the fields of `lg_options` named
-    /// below.
+    /// Contents of a crash record besides the crashed thread.
     public struct RecordOptions: Hashable, Sendable {
         /// Bytes of stack memory that a crash record keeps, for all threads together: 4096 to
-        /// 16777216. C: `stack_bytes`.
+        /// 16777216.
         public var stackBytes: Int
-        /// Number of other threads for which a crash record has room: 1 to 1024. C: `thread_limit`.
+        /// Number of other threads for which a crash record has room: 1 to 1024.
         public var threadLimit: Int
-        /// Parts that the crash record leaves out. C: `leave_out`.
+        /// Parts that the crash record leaves out.
         public var leaveOut: Parts
         /// Whether the run file keeps the last 16320 bytes of standard error. File descriptor 2
         /// then becomes a pipe. A child that outlives this process and still writes to the pipe
-        /// gets `SIGPIPE`. C: `keep_stderr`.
+        /// gets `SIGPIPE`.
         public var keepsStandardError: Bool
         /// Whether libunwind is loaded, to walk the stack where LaunchGuard's own walk by unwind
-        /// tables crashes. Loading takes some 0.3 ms at the start. C: `spare_walk`.
+        /// tables crashes. Loading takes some 0.3 ms at the start.
         public var hasSpareWalk: Bool
         /// Whether LaunchGuard takes signals. `false` is for a program that has a crash reporter
         /// already: there are no crash records then, no stacks of hangs, and no marks of SIGTERM
-        /// and its like; everything else works as ever. C: `capture`.
+        /// and its like; everything else works as ever.
         public var capturesSignals: Bool
 
         /// Whether the run file keeps the first 968 bytes of the program's arguments, which may
-        /// name users, files and keys. C: `keep_command_line`.
+        /// name users, files and keys.
         public var keepsCommandLine: Bool
 
         /// Every option has the default of the C interface.

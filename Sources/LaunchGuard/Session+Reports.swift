@@ -2,10 +2,10 @@ extension Session {
     /// The runs that ended badly and that the program has not learned of, oldest first: no closure
     /// of ``Launch/onReport(_:)`` received the run, and no ``markTold(_:)`` named it. The list has
     /// only runs that are still in the timeline, which holds the last 16 of the primary process.
-    /// Empty in a session that counts nothing. C: `lg_reports_untold()`.
+    /// Empty in a session that counts nothing.
     public var untoldReports: [Report] { core.untoldReports }
 
-    /// A run has reached somebody: ``untoldReports`` no longer has it. C: `lg_report_told()`.
+    /// A run has reached somebody: ``untoldReports`` no longer has it.
     ///
     /// - Returns: false where the run is not in the timeline any more, and in a session that counts
     ///   nothing.

@@ -15,7 +15,7 @@ extension Session {
     /// mistake in the call itself, which the developer sees at the first start. A problem of the
     /// *environment* (no directory, a full disk, a damaged ledger, another live process that holds
     /// the ledger) does not keep the program from starting: ``protection`` is the protection that
-    /// is left, and ``problem`` is the problem. C: `lg_start()`.
+    /// is left, and ``problem`` is the problem.
     ///
     /// ```swift
     /// var configuration = Session.Configuration(appID: "org.example.player", version: "1.4.2")
@@ -50,6 +50,6 @@ extension Session {
         return try start(configuration)
     }
 
-    /// Version of the library in use, for example "0.1.0". C: `lg_version()`.
+    /// Version of the library in use, for example "0.1.0".
     public static var libraryVersion: String { Core.version }
 }

@@ -20,7 +20,6 @@ extension Session {
     ///
     /// A main thread that serves the queue for a while and then never again, because it went on to
     /// other work, cannot be distinguished from a hang. The watch does not keep the process alive.
-    /// C: `lg_heartbeat()`.
     public func watchMainActor() {
         watchMainActor(every: .milliseconds(500)) { [core] in core.heartbeat() }
     }
@@ -50,7 +49,7 @@ extension Session {
     ///
     /// The call never fails. Where no heartbeat is possible, as without a run file or with 16
     /// threads watched already, nothing is watched. The watch ends with the session, and does not
-    /// keep the process alive. C: `lg_heartbeat()`.
+    /// keep the process alive.
     public func watchTaskPool() { core.watchTaskPool() }
 }
 

@@ -3,9 +3,9 @@ import Synchronization
 /// The session of this process, from ``start(_:)``.
 ///
 /// A process has one session. The session works until the process ends, whether or not the program
-/// keeps the object. Any thread may call every member. C: `lg_session`.
+/// keeps the object. Any thread may call every member.
 public final class Session: Sendable {
-    /// The problem of the environment; `nil` without one. C: `lg_session_message()`.
+    /// The problem of the environment; `nil` without one.
     public let problem: LaunchGuardError?
 
     let core: CoreSession
@@ -23,14 +23,13 @@ public final class Session: Sendable {
         self.problem = problem
     }
 
-    /// The protection that the session can give. C: `lg_session_protection()`.
+    /// The protection that the session can give.
     public var protection: Protection { core.protection }
 
-    /// Path of this run's file; `nil` for a session without files. C: `lg_session_run_path()`.
+    /// Path of this run's file; `nil` for a session without files.
     public var runPath: String? { core.runPath }
 
-    /// Path of the state directory, with the role's folder; `nil` for a session without files. C:
-    /// `lg_session_state_directory()`.
+    /// Path of the state directory, with the role's folder; `nil` for a session without files.
     public var stateDirectory: String? { core.stateDirectory }
 
     /// The launch of one context. LaunchGuard counts nothing before ``Launch/begin()``.
@@ -39,7 +38,7 @@ public final class Session: Sendable {
     /// launch, whose tasks run and which counts and repairs nothing; its ``Launch/problem`` names
     /// the value. A second call with the same name returns the launch of the first call. Where its
     /// configuration is another one, the result is an unprotected launch whose problem says so, and
-    /// the first one stays as it is. C: `lg_launch_prepare()`.
+    /// the first one stays as it is.
     ///
     /// - Parameter name: of the context, 1 to 63 bytes.
     public func launch(_ name: String, _ configuration: Launch.Configuration = .init()) -> Launch {
@@ -65,24 +64,24 @@ public final class Session: Sendable {
     }
 
     /// Read the table of loaded modules again. Call it after loading or unloading a library, so
-    /// that crashes in its code have a complete stack. C: `lg_modules_refresh()`.
+    /// that crashes in its code have a complete stack.
     public func refreshModules() { core.refreshModules() }
 
     /// Announce the end of the program, by its own decision or on request. Launches that are under
     /// way are over, and later events do not count against them. The call is not needed for a
     /// signal that asks the program to end (SIGTERM, SIGINT, SIGHUP), unless the program has its
     /// own handler for the signal: LaunchGuard notes the signal itself. An end while a repair runs
-    /// interrupts the repair all the same. C: `lg_will_terminate()`.
+    /// interrupts the repair all the same.
     public func announceTermination() { core.announceTermination() }
 
     /// Announce an intended restart of the program, by itself or by its supervisor. Otherwise as
-    /// ``announceTermination()``. The last of several announcements counts. C: `lg_will_restart()`.
+    /// ``announceTermination()``. The last of several announcements counts.
     public func announceRestart() { core.announceRestart() }
 
     /// Say that the program has crashed, for a component that sees crashes which leave no crash
     /// record, such as a scripting runtime. The run ends by a crash that counts, whatever comes
-    /// later. A crash record of LaunchGuard's own says more, and wins. C: `lg_crash_note()`, which
-    /// a signal handler calls; Swift does not run there.
+    /// later. A crash record of LaunchGuard's own says more, and wins. A signal handler, in which
+    /// Swift does not run, calls `lg_crash_note()` of C.
     ///
     /// - Parameter type: what `launchguard inspect` calls the crash, cut to 47 bytes and at its
     ///   first NUL.
@@ -91,8 +90,7 @@ public final class Session: Sendable {
     public func noteCrash(_ type: String) -> Bool { core.noteCrash(type) }
 
     /// Mark the run as cleanly ended and remove the handlers. The call is not needed before the
-    /// program exits by itself: a return from `main` and `exit` mark the end as well. C:
-    /// `lg_stop()`.
+    /// program exits by itself: a return from `main` and `exit` mark the end as well.
     public func stop() {
         guard core.stop() else { return }
         Self.running.withLock { if $0 === self { $0 = nil } }

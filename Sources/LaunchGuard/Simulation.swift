@@ -1,4 +1,4 @@
-/// Walks a program's own launches through every state without a crash. C: `lg_simulate_start()`.
+/// Walks a program's own launches through every state without a crash.
 ///
 /// ```swift
 /// let simulation = try Simulation()
@@ -18,15 +18,14 @@ public final class Simulation: Sendable {
     /// simulated run.
     public let session: Session
 
-    /// Start a simulation. C: `lg_simulate_start()`.
+    /// Start a simulation.
     ///
     /// - Throws: ``LaunchGuardError/Code/system`` without memory.
     public init() throws(LaunchGuardError) {
         session = Session(core: try CoreSession.simulated(), problem: nil)
     }
 
-    /// End the simulated run and start the next one. Its launches can then be begun again. C:
-    /// `lg_simulate()`.
+    /// End the simulated run and start the next one. Its launches can then be begun again.
     ///
     /// A closure of a launch may make this call: a launch that is under way ends there. Its
     /// ``Launch/begin()`` then returns ``Launch/Outcome/closed``, the tasks of its closures
@@ -44,14 +43,14 @@ public final class Simulation: Sendable {
     /// Let simulated time pass. Between two runs the time counts for throttles, forgotten streaks
     /// and the way down the ladder. Within a run it counts for the timeout of the pending closure
     /// and for the deadline of a hold. It finishes no launch: a simulated launch is finished by
-    /// ``Launch/finish()``. C: `lg_simulate_pass()`.
+    /// ``Launch/finish()``.
     ///
     /// - Returns: false for a negative time.
     @discardableResult
     public func pass(_ duration: Duration) -> Bool { session.core.pass(duration.milliseconds) }
 
     /// Close the simulation: the run ends, and every later call with its session and launches does
-    /// nothing. Its memory stays in use until the process ends. C: `lg_simulate_close()`.
+    /// nothing. Its memory stays in use until the process ends.
     public func close() {
         session.core.closeSimulation()
         for launch in session.preparedLaunches { launch.hooks.endLastRun() }

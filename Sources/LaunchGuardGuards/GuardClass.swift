@@ -1,25 +1,24 @@
-/// The kind of a fault that a guard finds. C: `lg_guard_class`.
+/// The kind of a fault that a guard finds.
 public enum GuardClass: UInt32, Sendable, CaseIterable {
-    /// A mapped file is shorter than its mapping, or a guarded read reaches no memory. C:
-    /// `LG_GUARD_MEMORY`.
+    /// A mapped file is shorter than its mapping, or a guarded read reaches no memory.
     case memory = 1
-    /// A function that a plugin lacks is called through its table. C: `LG_GUARD_SYMBOL`.
+    /// A function that a plugin lacks is called through its table.
     case symbol = 2
-    /// A function of C is called through a null pointer. C: `LG_GUARD_NULL_CALL`.
+    /// A function of C is called through a null pointer.
     case nullCall = 3
-    /// An observer is added twice, removed twice, or its owner is gone. C: `LG_GUARD_OBSERVER`.
+    /// An observer is added twice, removed twice, or its owner is gone.
     case observer = 4
-    /// A timer or dispatch source is used out of order, or its owner is gone. C: `LG_GUARD_TIMER`.
+    /// A timer or dispatch source is used out of order, or its owner is gone.
     case timer = 5
-    /// An index or key is outside of a container. C: `LG_GUARD_CONTAINER`.
+    /// An index or key is outside of a container.
     case container = 6
-    /// A result does not fit, or a divisor is zero. C: `LG_GUARD_ARITHMETIC`.
+    /// A result does not fit, or a divisor is zero.
     case arithmetic = 7
-    /// A string is missing, not valid, or shorter than a range. C: `LG_GUARD_STRING`.
+    /// A string is missing, not valid, or shorter than a range.
     case string = 8
-    /// A call that belongs to one thread comes from another. C: `LG_GUARD_CONFINEMENT`.
+    /// A call that belongs to one thread comes from another.
     case confinement = 9
-    /// A handle is used after its object was released. C: `LG_GUARD_HANDLE`.
+    /// A handle is used after its object was released.
     case handle = 10
 }
 
@@ -28,7 +27,6 @@ extension Set<GuardClass> {
     public static var all: Self { Set(GuardClass.allCases) }
 
     /// All but ``GuardClass/nullCall``, which changes what an instruction of any function does, and
-    /// ``GuardClass/arithmetic``, after whose faults the program goes on with a wrong number. C:
-    /// `LG_GUARDS_DEFAULT`.
+    /// ``GuardClass/arithmetic``, after whose faults the program goes on with a wrong number.
     public static var usual: Self { all.subtracting([.nullCall, .arithmetic]) }
 }

@@ -1,5 +1,5 @@
 /// A fault that a guard found. The first event of a site is reported at once, later ones at most
-/// once a second, with their count. C: `lg_guard_event`.
+/// once a second, with their count.
 public struct GuardEvent: Sendable {
     /// A key and its value.
     public struct Field: Hashable, Sendable {

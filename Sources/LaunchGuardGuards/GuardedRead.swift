@@ -1,8 +1,7 @@
 public import LaunchGuard
 
 /// Copy bytes that may not be there, for example of a mapped file that another process may cut
-/// short. Where ``GuardClass/memory`` is off, the copy is one like any other, with its crash. C:
-/// `lg_guard_read()`.
+/// short. Where ``GuardClass/memory`` is off, the copy is one like any other, with its crash.
 ///
 /// The closure reads a copy, never the memory itself: a fault then ends the copying
 /// within one function of C. To end a closure at a fault, LaunchGuard would have to jump over

@@ -7,7 +7,7 @@ import Synchronization
 /// crashes: `array[guarded: i]` in place of `array[i]`. A fault is then neutralised and reported,
 /// as the ``GuardPolicy`` says. Each class of guards is on or off. Before ``start(_:)``, after
 /// ``stop()``, in forked children, and where a class is off, each guarded operation is the
-/// unguarded one: it crashes where that crashes. C: `launchguard/guard.h`.
+/// unguarded one: it crashes where that crashes.
 ///
 /// ```swift
 /// var configuration = Guards.Configuration()
@@ -21,7 +21,7 @@ import Synchronization
 public struct Guards: Sendable {
     let core: CoreGuards
 
-    /// Start the guards. C: `lg_guard_start()`.
+    /// Start the guards.
     ///
     /// What is missing in the environment does not keep the program from running: it is in the log,
     /// and ``problem`` is the reason.
@@ -40,20 +40,19 @@ public struct Guards: Sendable {
     public var problem: LaunchGuardError? { CoreGuards.problem.withLock(\.self) }
 
     /// Stop the guards: from now on each guarded operation is the unguarded one. Events that wait
-    /// are still reported. Guards can be started again. C: `lg_guard_stop()`.
+    /// are still reported. Guards can be started again.
     public func stop() { core.stop() }
 
     /// Whether any class is on.
     public var isWorking: Bool { !classes.isEmpty }
 
-    /// Whether a class is on. C: `lg_guard_is_working()`.
+    /// Whether a class is on.
     public func isWorking(_ guardClass: GuardClass) -> Bool { CoreGuards.isWorking(guardClass) }
 
-    /// The classes that are on; none before the start, after the stop and in forked children. C:
-    /// `lg_guard_working`.
+    /// The classes that are on; none before the start, after the stop and in forked children.
     public var classes: Set<GuardClass> { Set(GuardClass.allCases.filter(CoreGuards.isWorking)) }
 
-    /// Change the set of classes that are on. C: `lg_guard_set_classes()`.
+    /// Change the set of classes that are on.
     ///
     /// - Throws: `LaunchGuardError` with the code `state` where the guards are not started;
     ///   `closed` and `forked` as ``start(_:)``.
@@ -61,7 +60,7 @@ public struct Guards: Sendable {
         try core.degrade { () throws(LaunchGuardError) in try core.setClasses(classes) }
     }
 
-    /// Change the policy of some classes. C: `lg_guard_set_policy()`.
+    /// Change the policy of some classes.
     ///
     /// - Throws: `LaunchGuardError` with the code `state` where the guards are not started;
     ///   `closed` and `forked` as ``start(_:)``.
@@ -71,8 +70,7 @@ public struct Guards: Sendable {
 
     /// Replace the lists of modules whose calls are guarded. A module is a file name without its
     /// folder, for example "libfilter.so". Denied ones go before allowed ones; without any allowed
-    /// one, typed guards hold everywhere. Each ``start(_:)`` begins without lists of modules. C:
-    /// `lg_guard_set_lists()`.
+    /// one, typed guards hold everywhere. Each ``start(_:)`` begins without lists of modules.
     ///
     /// - Throws: `LaunchGuardError` with the code `state` where the guards are not started; `limit`
     ///   for more than 256 names; `option` for a name that is empty or has a slash; `closed` and

@@ -1,89 +1,110 @@
-/// The contents of the ledger of an application.
-public struct LedgerReport: Codable, Hashable, Sendable {
-    public var schema = RunReport.currentSchema
-    /// Always "ledger".
-    public var type = "ledger"
-    /// The file.
-    public var path: String
-    public var appID: String?
-    /// Version and build id of the last primary run.
-    public var appVersion: String?
-    public var buildID: String?
-    /// Grows with every store.
-    public var generation: UInt64?
-    /// Number of the last primary run.
-    public var lastOrdinal: UInt64?
-    /// Faults of LaunchGuard's own starts; nil: none since the last complete start.
-    public var startFaults: StartFaults?
-    /// The last hint of the vendor, in force or not; nil: none has come.
-    public var hint: VendorHint?
-    public var contexts: [LedgerContext] = []
-    /// Ended runs, oldest first.
-    public var timeline: [TimelineEntry] = []
-    /// Runs that have a file and are not in the timeline yet.
-    public var uncounted: [UncountedRun] = []
-    public var problems: [Problem] = []
+internal import LaunchGuardReportModel
 
-    public init(path: String) {
-        self.path = path
+/// What the ledger of an application says: its contexts with their streaks and ladders, and its
+/// last runs, those with it that have a file and are not counted yet.
+///
+/// `Launch.info(of:stateDirectory:)` of the module `LaunchGuard` has every counter of a context.
+public struct LedgerReport: Hashable, Sendable {
+    let contents: LaunchGuardReportModel.LedgerReport
+
+    /// Read the ledger of a state directory. Without a ledger there are the runs alone. Files that
+    /// cannot be read become problems.
+    public init(stateDirectory: String) throws(RunReport.Failure) {
+        do throws(ReportError) {
+            contents = try StateDirectory(path: stateDirectory).ledger()
+        } catch {
+            throw RunReport.Failure(error)
+        }
     }
 
+    /// Name of the application.
+    public var appID: String? { contents.appID }
+    /// Version of the last run.
+    public var appVersion: String? { contents.appVersion }
+    /// The contexts.
+    public var contexts: [Context] { contents.contexts.map(Context.init) }
+    /// The ended runs, and after them those that are not counted yet; oldest first.
+    public var runs: [Run] { contents.timeline.map(Run.init) + contents.uncounted.map(Run.init) }
+    /// What could not be read, and why.
+    public var problems: [RunReport.Problem] { contents.problems.map(RunReport.Problem.init) }
     /// Whether any part of the ledger is damaged.
-    public var isDamaged: Bool { problems.contains(where: \.isDamage) }
-}
+    public var isDamaged: Bool { contents.isDamaged }
 
-/// Faults inside LaunchGuard's own start. After two in a row some starts protect nothing.
-public struct StartFaults: Codable, Hashable, Sendable {
-    /// In a row.
-    public var count: UInt32
-    public var last: Timestamp
-    /// Starts that protect nothing before LaunchGuard tries again; a day after the last fault, or
-    /// with a new program version, it tries at once.
-    public var startsLeft: UInt32
-}
+    /// All that the ledger holds, as one line of JSON.
+    public var json: String { JSONLine.text(contents) }
 
-/// A hint of the vendor, which came with the answer to a report.
-public struct VendorHint: Codable, Hashable, Sendable {
-    /// Grows with each hint.
-    public var serial: UInt32
-    /// What it asks for: "withdrawn", "leave-out", "repair", "safe-mode" or "hold-below".
-    public var kind: String
-    /// The launch that it is for.
-    public var context: String
-    /// The task, the repair or the version.
-    public var name: String?
-    /// It has no effect from then on.
-    public var expires: Timestamp
+    /// The ledger for a person, with its ladders of repairs.
+    ///
+    /// - Parameter runs: number of the runs that are shown, the newest; `nil` for all.
+    public func text(runs: Int? = nil) -> String {
+        var writer = TextWriter()
+        contents.write(to: &writer, runLimit: runs)
+        return writer.text
+    }
 
-    /// Whether launches follow it.
-    public func isInForce(at now: Timestamp = .now) -> Bool { kind != "withdrawn" && now.nanoseconds < expires.nanoseconds }
-}
+    /// A context.
+    public struct Context: Hashable, Sendable {
+        /// Its name.
+        public let name: String
+        /// Status of its launch: "normal", "checking", "needs-repair", "repairing".
+        public let status: String
+        /// The kind of its next launch: "normal", "probation", "safe" or "trial".
+        public let mode: String
+        /// Launch crashes in a row.
+        public let streak: Int
+        /// Launches since the ledger was made.
+        public let launches: UInt64
+        /// Launch crashes since then.
+        public let crashes: UInt64
+        /// Attempts of repairs since then.
+        public let repairs: UInt64
 
-/// A run that has a file and is not in the timeline yet.
-public struct UncountedRun: Codable, Hashable, Sendable {
-    public var path: String
-    public var uuid: String
-    public var ordinal: UInt64
-    public var appVersion: String?
-    public var started: Timestamp?
-    public var durationNanoseconds: UInt64?
-    /// Secondary runs are never counted.
-    public var isSecondary: Bool
-    public var verdict: Verdict?
-    /// True: guards survived faults in it.
-    public var isDegraded: Bool?
+        init(_ context: LedgerContext) {
+            name = context.name
+            status = context.status
+            mode = context.mode
+            streak = Int(context.streak)
+            launches = context.launches
+            crashes = context.crashes
+            repairs = context.repairs
+        }
+    }
 
-    /// The run of a file; nil when the file does not say which run it is.
-    public init?(_ report: RunReport) {
-        guard let identity = report.identity else { return nil }
-        path = report.path
-        uuid = identity.uuid
-        ordinal = identity.ordinal
-        appVersion = identity.appVersion
-        started = identity.started
-        durationNanoseconds = report.durationNanoseconds
-        isSecondary = identity.isSecondary
-        verdict = report.verdict
-        isDegraded = report.isDegraded ? true : nil
+    /// A run in the ledger.
+    public struct Run: Hashable, Sendable {
+        /// Its number, from 1.
+        public let ordinal: UInt64
+        /// Its identity.
+        public let uuid: String
+        /// Version of the application.
+        public let appVersion: String?
+        /// Its begin.
+        public let started: RunReport.Time?
+        /// Its length, as far as its end is known.
+        public let duration: Duration?
+        /// Its end.
+        public let end: RunReport.End?
+        /// Its end in a few words, for example "crash SIGSEGV fault.null_write".
+        public let summary: String?
+
+        init(_ entry: TimelineEntry) {
+            ordinal = entry.ordinal
+            uuid = entry.uuid
+            appVersion = entry.appVersion
+            started = entry.started.map(RunReport.Time.init)
+            duration = entry.durationNanoseconds.map { .nanoseconds($0) }
+            end = RunReport.End(rawValue: entry.verdict.end.rawValue)
+            summary = entry.verdict.summary
+        }
+
+        init(_ run: UncountedRun) {
+            ordinal = run.ordinal
+            uuid = run.uuid
+            appVersion = run.appVersion
+            started = run.started.map(RunReport.Time.init)
+            duration = run.durationNanoseconds.map { .nanoseconds($0) }
+            end = run.verdict.flatMap { RunReport.End(rawValue: $0.end.rawValue) }
+            summary = run.verdict?.summary
+        }
     }
 }

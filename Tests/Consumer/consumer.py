@@ -25,11 +25,11 @@ def run(*command, limit=LIMIT, **options):
     return done
 
 
-def swift(command, package, scratch, *arguments):
+def swift(command, package, scratch, *arguments, **variables):
     with tempfile.TemporaryDirectory() as directory:
         # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
-        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
-        run("swift", command, "--package-path", package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
+        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory} | variables
+        return run("swift", command, "--package-path", package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
 
 
 def needed(program):
@@ -64,8 +64,8 @@ class SwiftConsumer:
             raise AssertionError("the manifest has no %s" % old)
         manifest.write_text(text.replace(old, new))
 
-    def swift(self, command, scratch, *arguments):
-        swift(command, self.package, scratch, *arguments)
+    def swift(self, command, scratch, *arguments, **variables):
+        return swift(command, self.package, scratch, *arguments, **variables)
 
     def build(self, *what):
         self.swift("build", self.scratch, "--jobs", "2", *what)

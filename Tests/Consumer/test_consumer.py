@@ -2,6 +2,7 @@
 its crash is recorded."""
 import concurrent.futures
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -239,8 +240,10 @@ class Resolved(OfSwiftPackage):
     def test_no_other_package_is_fetched(self):
         self.assertEqual(self.consumer.fetched(), set())
 
-    def test_no_other_package_is_fetched_from_a_repository(self):
-        """Where the consumer names no trait, too. SwiftPM needs the manifest alone for that."""
+    def test_what_is_fetched_with_a_package_from_a_repository(self):
+        """Without a trait this package alone, with one what the trait needs. SwiftPM needs the
+        manifest alone for that."""
+        service = {"swift-service-lifecycle", "swift-log", "swift-async-algorithms", "swift-collections"}
         with tempfile.TemporaryDirectory() as directory:
             package, consumer = (pathlib.Path(directory, name) for name in ("LaunchGuard", "consumer"))
             for made in (package, consumer):
@@ -249,12 +252,37 @@ class Resolved(OfSwiftPackage):
             git = "git", "-C", package, "-c", "user.name=t", "-c", "user.email=t@example.org"
             for command in (("init", "--quiet"), ("add", "Package.swift"), ("commit", "--quiet", "--message=all"), ("tag", "1.0.0")):
                 run(*git, *command, limit=60)
-            (consumer / "Package.swift").write_text(
-                '// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: "consumer", dependencies: [\n'
-                '    .package(url: "file://%s", from: "1.0.0")\n], targets: [.target(name: "Library", dependencies: [\n'
-                '    .product(name: "LaunchGuard", package: "LaunchGuard")\n])])\n' % package)
-            swift("package", consumer, consumer / ".build", "resolve")
-            self.assertEqual([entry.name for entry in (consumer / ".build/checkouts").iterdir()], ["LaunchGuard"])
+            for traits, module, fetched in (("", "LaunchGuard", set()), ("SwiftLog", "LaunchGuardLogging", {"swift-log"}),
+                                            ("ServiceLifecycle", "LaunchGuardService", service), ("Metrics", "LaunchGuardMetrics", {"swift-metrics"})):
+                (consumer / "Package.swift").write_text(
+                    '// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: "consumer", dependencies: [\n'
+                    '    .package(url: "file://%s", from: "1.0.0"%s)\n], targets: [.target(name: "Library", dependencies: [\n'
+                    '    .product(name: "%s", package: "LaunchGuard")\n])])\n' % (package, ', traits: ["%s"]' % traits if traits else "", module))
+                with self.subTest(traits):
+                    swift("package", consumer, consumer / traits / ".build", "resolve")
+                    self.assertEqual({entry.name for entry in (consumer / traits / ".build/checkouts").iterdir()}, {"LaunchGuard"} | fetched)
+
+    def test_systems_that_are_older_than_the_package(self):
+        """A package for them may depend on this one where it names Linux alone. SwiftPM checks the
+        floor when it plans a build; for Apple's systems nothing can be built here."""
+        manifest = json.loads(run("swift", "package", "--package-path", ROOT, "dump-package", limit=60).stdout)
+        floor = {platform["platformName"]: platform["version"] for platform in manifest["platforms"]}
+        self.assertEqual(floor, {"macos": "15.0", "ios": "18.0", "tvos": "18.0", "watchos": "11.0", "visionos": "2.0"})
+        with tempfile.TemporaryDirectory() as directory:
+            work = pathlib.Path(directory)
+            (work / "libtool").symlink_to("/bin/false")  # SwiftPM asks for this tool
+            (work / "App").mkdir()
+            (work / "App/main.swift").write_text("print(1)\n")
+            (work / "LaunchGuard").symlink_to(ROOT)
+            for condition, words in (("", "depends on the product 'LaunchGuard' which requires macos 15.0"),
+                                     (", condition: .when(platforms: [.linux])", "unable to load standard library for target 'arm64-apple-macosx12.0'")):
+                with self.subTest(condition):
+                    (work / "Package.swift").write_text(
+                        '// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: "App", platforms: [.macOS(.v12)],\n'
+                        '    dependencies: [.package(path: "LaunchGuard")], targets: [.executableTarget(name: "App", dependencies: [\n'
+                        '    .product(name: "LaunchGuard", package: "LaunchGuard"%s)], path: "App")])\n' % condition)
+                    with self.assertRaisesRegex(AssertionError, re.escape(words)):
+                        swift("build", work, work / ".build", "--triple", "arm64-apple-macosx", "--sdk", "/", PATH="%s:%s" % (work, os.environ["PATH"]))
 
     def test_the_tools_are_a_package_in_a_checkout_of_any_name(self):
         """With what only they need, and what no library needs."""
@@ -274,8 +302,9 @@ class SwiftPackage(OfSwiftPackage):
         errors = re.findall(r"SwitchedOff\.swift:(\d+):\d+: error: (.*)", str(failure.exception))
         self.assertEqual(sorted(set(errors)),
                          [(line, "'%s' is unavailable: switch on its trait in Package.swift: .package(…, traits: [\"%s\"]) for LaunchGuard" % names)
-                          for lines, names in ((("14", "15"), ("LaunchGuardLogHandler", "SwiftLog")),
-                                               (("16", "17"), ("LaunchGuardService", "ServiceLifecycle"))) for line in lines])
+                          for lines, names in ((("15", "16"), ("LaunchGuardLogHandler", "SwiftLog")),
+                                               (("17", "18"), ("LaunchGuardService", "ServiceLifecycle")),
+                                               (("19",), ("LaunchGuardMetrics", "Metrics"))) for line in lines])
 
     def test_the_example(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -374,7 +403,7 @@ class SwiftPackageAsShipped(OfSwiftPackage):
 
 
 class Traits(unittest.TestCase):
-    """The modules for other packages: a consumer that switches both traits on, built once, and its
+    """The modules for other packages: a consumer that switches all traits on, built once, and its
     processes that end in every way."""
 
     @classmethod
@@ -394,7 +423,18 @@ class Traits(unittest.TestCase):
         self.state = pathlib.Path(directory.name) / "state"
 
     def test_what_is_fetched(self):
-        self.assertEqual(self.consumer.fetched(), {"swift-log", "swift-service-lifecycle", "swift-async-algorithms", "swift-collections"})
+        self.assertEqual(self.consumer.fetched(), {"swift-log", "swift-service-lifecycle", "swift-async-algorithms", "swift-collections", "swift-metrics"})
+
+    def test_metrics(self):
+        """What two crashes in a row, a launch and its end show to a backend."""
+        for _ in range(2):
+            self.assertEqual(run(self.program, self.state, "crash", limit=60).returncode, -signal.SIGABRT)
+        shown = run(self.program, self.state, "metrics", limit=60).stdout.splitlines()[1:]
+        context = '[("context", "main")]'
+        self.assertEqual(shown, ["0 meters before the launch", "streak 2, 0 timers before its end",
+                                 *("launchguard.%s %s %d" % (name, context, value)
+                                   for name, value in (("crashes", 2), ("launches", 3), ("repairs", 0), ("streak", 0))),
+                                 "launchguard.launch.duration %s 1 true" % context, "launchguard.log.dropped [] 0"])
 
     def test_swift_log(self):
         done = run(self.program, self.state, "log", limit=60)
@@ -520,7 +560,7 @@ class Shell(unittest.TestCase):
     one. Where the platforms' own headers differ is not seen here."""
     SOURCES = sorted((ROOT / "Sources").glob("CLaunchGuard*Shell/*.c"))
     SAID = ["launchguard: %s", "unprotected unsupported %s", "no run", "unprotected", "first checking", "first: before", "last", "last: before",
-            "normal 0 true", "last: after", "late", "done", "failed", "leftOut", "failed leftOut", "false 5", "unsupported", "%s"]
+            "normal 0 true", "last: after", "late", "done", "failed", "leftOut", "failed leftOut", "false 5", "unsupported", "unsupported /proc/self/exe: %s"]
 
     @classmethod
     def setUpClass(cls):
@@ -552,7 +592,7 @@ class Shell(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("swiftc"), "no swift in PATH: the Swift modules are not tried")
     def test_programs_run_without_protection(self):
-        modules = "LaunchGuardPlatform", "LaunchGuard", "LaunchGuardReports"
+        modules = "LaunchGuardPlatform", "LaunchGuard", "LaunchGuardReportModel", "LaunchGuardReports"
         for name in modules:
             self.swift(name, sorted((ROOT / "Sources" / name).rglob("*.swift")), "-wmo", "-parse-as-library", "-emit-module", "-c", "-o", name + ".swift.o")
         objects = *self.objects, *(name + ".swift.o" for name in modules)

@@ -122,7 +122,7 @@ class Pairs(unittest.TestCase):
         reader = re.search(r"kind_name\(.*?\n}", (ROOT / "Sources/CLaunchGuard/read/fingerprint.c").read_text(), re.S).group()
         self.assertEqual({family: {names[kind] for kind in re.findall(r"LG_CRASH_\w+", cases)} for cases, family in
                           re.findall(r"((?:\s+case \w+:)+)\s+return \"([\w.]+)\"", reader)}, page)
-        desk = (ROOT / "Sources/LaunchGuardReports/BugKey/BugKey.swift").read_text()
+        desk = (ROOT / "Sources/LaunchGuardReportModel/BugKey/BugKey.swift").read_text()
         found = {family: set(re.findall(r'"([\w.]+)"', kinds)) for kinds, family in re.findall(r'case ((?:"[\w.]+",? ?)+): "([\w.]+)"', desk)}
         self.assertEqual({family: kinds for family, kinds in found.items() if family.startswith("fault.")}, page)
 

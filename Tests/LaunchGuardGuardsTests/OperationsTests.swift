@@ -1,7 +1,7 @@
 import Glibc
 import LaunchGuard
 import LaunchGuardGuards
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 import TestSupport
 

@@ -1,7 +1,7 @@
 import Glibc
 import LaunchGuard
 import LaunchGuardGuards
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// Every fault of a type with an owner, with and without its guard.

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import LaunchGuard
 import LaunchGuardGuards
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 import TestSupport
 

@@ -1,6 +1,6 @@
 import Glibc
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// Annotations, read back after the death of their process.

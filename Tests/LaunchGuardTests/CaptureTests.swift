@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 import TestSupport
 

@@ -1,6 +1,6 @@
 import Glibc
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 import TestSupport
 

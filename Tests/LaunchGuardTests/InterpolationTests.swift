@@ -1,6 +1,6 @@
 import Foundation
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// A value in a breadcrumb reads as in a `String`, the first time and from then on.

@@ -1,6 +1,6 @@
 import Foundation
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// The closure that gets what LaunchGuard says.

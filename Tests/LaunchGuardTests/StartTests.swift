@@ -1,6 +1,6 @@
 import Foundation
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 import TestSupport
 

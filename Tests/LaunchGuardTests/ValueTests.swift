@@ -1,6 +1,6 @@
 import Foundation
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// The values of the API are values: a program makes them, copies them, and writes them down.

@@ -108,17 +108,22 @@ class Property:
         self.name, self.comment, self.fields, self.default = name, comment, fields, default
 
 
-def swift_properties(files):
-    """By C field: the properties whose comments end with "C: `field`", and the parameters that have
+# Each name of the Swift modules with its names in C.
+IN_C = {words[0]: words[1:] for words in (re.split(r" {2,}|, ", line) for line in (ROOT / "docs/swift-c.txt").read_text().splitlines())}
+
+
+def swift_properties(structure):
+    """By C field: the properties that docs/swift-c.txt has beside it, and the parameters that have
     the name of the field in Swift's way, without the unit."""
+    names = {swift.split(".")[-1]: [name.split(".")[1] for name in there if name.startswith(structure + ".")] for swift, there in IN_C.items()
+             if any(name.startswith(structure + ".") for name in there)}
     found, parameters = {}, {}
-    for file in files:
+    for file in SWIFT[structure]:
         text = (ROOT / file).read_text()
         defaults = dict(re.findall(r"\b(\w+): [\w.?<>\[\]]+ = ((?:[^,()\n\[]|\([^()]*\)|\[[^\]]*\])+)", text))
         for match in re.finditer(r"((?:^ *///.*\n)+) *public var (\w+)(?:: [^={\n]+?)?(?: = (.+))?$", text, re.M):
             comment = joined(match[1])
-            fields = re.search(r"C: (.*?)\.$", comment)
-            one = Property(match[2], comment, re.findall(r"`(\w+)`", fields[1]) if fields else [], match[3] or defaults.get(match[2]))
+            one = Property(match[2], comment, names.get(match[2], []), match[3] or defaults.get(match[2]))
             for field in one.fields:
                 found.setdefault(field, []).append(one)
         for match in re.finditer(r"^ *///   - (\w+): ((?:.*\n)(?: *///     .*\n)*)", text, re.M):
@@ -133,7 +138,7 @@ def swift_name(field):
 
 
 def swift_of(structure, field):
-    found, parameters = swift_properties(SWIFT[structure])
+    found, parameters = swift_properties(structure)
     one = parameters.get(swift_name(field))
     return found.get(field) or ([one] if one else [])
 
@@ -203,7 +208,7 @@ class Options(unittest.TestCase):
             with self.subTest(structure, field=field.name):
                 there = bool(swift_of(structure, field.name)), field.name in NOT_IN_SWIFT.get(structure, {})
                 self.assertIn(there, ((True, False), (False, True)),
-                              f"no property in {', '.join(SWIFT[structure])} has a comment that ends with \"C: `{field.name}`.\"; add one, or say in NOT_IN_SWIFT why not")
+                              f"no property in {', '.join(SWIFT[structure])} stands in docs/swift-c.txt with {structure}.{field.name}; add one, or say in NOT_IN_SWIFT why not")
 
     def test_every_option_is_used(self):
         files = [*(ROOT / "Sources").glob("CLaunchGuard*/**/*.c"), *(ROOT / "Sources/launchguard-agent").glob("**/*.c")]

@@ -217,7 +217,7 @@ class Made(unittest.TestCase):
         self.assertEqual(set(re.findall(r'"#/\$defs/([^"]+)"', text)) - definitions, set())
 
     def test_every_finer_kind_is_one_of_the_library_for_swift(self):
-        code = (ROOT / "Sources/LaunchGuardReports/Crash+Reason.swift").read_text()
+        code = (ROOT / "Sources/LaunchGuardReportModel/Crash+Reason.swift").read_text()
         self.assertEqual({kind["name"] for kind in TABLE["finer"]}, set(re.findall(r'"(trap\.[\w.]+\w)"', code)))
 
     def test_every_field_has_a_sentence(self):

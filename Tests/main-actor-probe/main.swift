@@ -11,7 +11,7 @@ import CThread
 import Dispatch
 import Foundation
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Synchronization
 import TestSupport
 

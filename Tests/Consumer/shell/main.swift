@@ -40,5 +40,5 @@ try session.watchMemory(nearPercent: 90)
 session.log(.info, "a breadcrumb")
 print(session.annotate("key", "value"), session.withDeadline("job", limit: .seconds(1)) { 5 })
 do { _ = try Simulation() } catch { print(error.code) }
-do { _ = try Reader(path: "/proc/self/exe") } catch { print(error.message) }
+do { _ = try RunReport(path: "/proc/self/exe") } catch { print(error.code.name, error) }
 session.stop()

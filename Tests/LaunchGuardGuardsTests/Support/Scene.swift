@@ -1,7 +1,7 @@
 import Foundation
 import LaunchGuard
 import LaunchGuardGuards
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 import TestSupport
 

@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// A directory for one test, with a state directory and a journal into which children write.

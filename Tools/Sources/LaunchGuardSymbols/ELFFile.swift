@@ -1,6 +1,6 @@
 internal import LaunchGuardPlatform
 
-internal import LaunchGuardReports
+internal import LaunchGuardReportModel
 
 /// An ELF file of this machine, opened to read its build id, its symbols and what it asks for.
 /// Every offset and length is checked, as the file may hold anything.

@@ -1,5 +1,5 @@
 internal import CStackWalk
-internal import LaunchGuardReports
+internal import LaunchGuardReportModel
 
 /// What the source declares of functions, as debug information has it and no symbolizer says it:
 /// libdw reads it, in the process that answers as `llvm-symbolizer` does.

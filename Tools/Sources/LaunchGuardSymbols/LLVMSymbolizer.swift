@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LaunchGuardReports
+internal import LaunchGuardReportModel
 
 /// The program `llvm-symbolizer`, or one that answers as that does. The program runs as a process
 /// of its own, so that damaged debug information cannot harm the reader of a report.

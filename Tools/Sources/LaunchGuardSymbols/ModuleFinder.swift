@@ -1,4 +1,4 @@
-internal import LaunchGuardReports
+internal import LaunchGuardReportModel
 internal import Synchronization
 
 /// The files of this machine that have the symbols of a module.

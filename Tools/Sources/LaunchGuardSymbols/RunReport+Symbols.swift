@@ -1,4 +1,4 @@
-internal import LaunchGuardReports
+internal import LaunchGuardReportModel
 
 extension RunReport {
     var crashes: [Crash] { [crash].compactMap(\.self) + (otherCrashes ?? []) }

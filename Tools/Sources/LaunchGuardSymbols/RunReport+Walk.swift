@@ -1,4 +1,4 @@
-internal import LaunchGuardReports
+internal import LaunchGuardReportModel
 
 extension [RunReport] {
     /// Reports that one process walks.

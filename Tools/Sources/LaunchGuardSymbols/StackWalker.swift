@@ -1,7 +1,7 @@
 internal import CStackWalk
 internal import FoundationEssentials
 internal import LaunchGuardPlatform
-internal import LaunchGuardReports
+internal import LaunchGuardReportModel
 
 /// Walks the stacks of run files again, over the stored registers and stack bytes.
 ///

@@ -1,4 +1,4 @@
-internal import LaunchGuardReports
+internal import LaunchGuardReportModel
 internal import Synchronization
 
 /// Earlier findings, so that many reports of one program cost one search.

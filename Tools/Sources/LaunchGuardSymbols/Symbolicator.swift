@@ -1,4 +1,4 @@
-public import LaunchGuardReports
+public import LaunchGuardReportModel
 
 /// Adds functions, files and lines to the frames of reports, from the program files of this
 /// machine.

@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 extension CommandLine {
     /// The arguments of the program, in which paths need not be text.

@@ -1,5 +1,5 @@
 package import ArgumentParser
-package import LaunchGuardReports
+package import LaunchGuardReportModel
 
 /// The meanings of the tool's exit status.
 package enum ExitStatus: Int32 {

@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-package import LaunchGuardReports
+package import LaunchGuardReportModel
 
 /// The output of the tool.
 package enum Output {

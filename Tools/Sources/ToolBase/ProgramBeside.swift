@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A program that is installed with the tool.
 package enum ProgramBeside {

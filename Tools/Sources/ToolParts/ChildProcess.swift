@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A program that the tool runs.
 package struct ChildProcess {

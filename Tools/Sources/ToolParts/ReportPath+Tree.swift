@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-package import LaunchGuardReports
+package import LaunchGuardReportModel
 
 /// Folders with what is in them. No link is followed.
 extension ReportPath {

@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 
 /// A private folder that does not outlive the tool, however that ends: a shell waits for it, and

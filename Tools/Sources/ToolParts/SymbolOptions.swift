@@ -1,5 +1,5 @@
 package import ArgumentParser
-package import LaunchGuardReports
+package import LaunchGuardReportModel
 import LaunchGuardSymbols
 import Synchronization
 import ToolBase

@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Synchronization
 import ToolBase
 

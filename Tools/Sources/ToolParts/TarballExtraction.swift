@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 
 /// One run of `tar` on a tarball that may be hostile. tar itself strips a leading "/", refuses ".."

@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A file that could not be written.
 package struct ExportError: Error, CustomStringConvertible {

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CProcess
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The witness of processes whose parent is not this one: children of the program, and theirs.
 ///

@@ -2,7 +2,7 @@
 import ArgumentParser
 import CProcess
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// How a supervisor finds out that a program works: `tcp:PORT`, `tcp:HOST:PORT`, `file:PATH` or
 /// `command:COMMAND`.

@@ -1,6 +1,6 @@
 #if os(Linux)
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 
 /// `launchguard-preload.so`.

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CProcess
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// Why the loader gives the preload library no place in a program.
 package enum PreloadObstacle {

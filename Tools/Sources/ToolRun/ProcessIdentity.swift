@@ -1,6 +1,6 @@
 #if os(Linux)
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A process that still owns its number: it lives, or nobody has waited for it yet, when this is
 /// made.

@@ -1,6 +1,6 @@
 #if os(Linux)
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 
 /// The environment of the program: that of this process, byte for byte, with the changes made here.

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CProcess
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 
 /// The file that a command names, found as a shell finds it.

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CProcess
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 
 /// What `launchguard run` does, as its command line says.

@@ -2,7 +2,7 @@
 import CProcess
 import LaunchGuard
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 
 /// Starts a program again when it fails, as the launch machine in the program decides.

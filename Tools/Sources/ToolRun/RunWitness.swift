@@ -1,7 +1,7 @@
 #if os(Linux)
 import LaunchGuard
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 
 /// Stores how processes ended in the files of their runs.

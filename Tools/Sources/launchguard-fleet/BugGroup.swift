@@ -1,5 +1,5 @@
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The runs of one bug.
 struct BugGroup {

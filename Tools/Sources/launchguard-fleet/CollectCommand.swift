@@ -1,6 +1,6 @@
 import ArgumentParser
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 import ToolParts
 

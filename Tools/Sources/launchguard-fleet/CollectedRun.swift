@@ -1,5 +1,5 @@
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A run as it was read, with what its device knew of it.
 struct CollectedRun: Sendable {

@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import GRDB
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 import ToolParts
 

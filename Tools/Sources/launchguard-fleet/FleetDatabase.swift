@@ -1,6 +1,6 @@
 internal import GRDB
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 import ToolParts
 

@@ -1,6 +1,6 @@
 internal import CLaunchGuard
 internal import FoundationEssentials
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 import ToolParts
 

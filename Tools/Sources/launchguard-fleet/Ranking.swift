@@ -1,5 +1,5 @@
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// The bugs of a fleet in the order of ``BugGroup/all(_:app:bug:)``; between two versions, new ones

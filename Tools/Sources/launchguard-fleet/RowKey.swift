@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The key of the bug that a run ended by. This is the one place where a row gets its key.
 struct RowKey: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolBase
 import ToolParts
 

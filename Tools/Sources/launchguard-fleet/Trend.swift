@@ -1,5 +1,5 @@
 internal import GRDB
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The runs of each bug on the last days.
 struct Trend {

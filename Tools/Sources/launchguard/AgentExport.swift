@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A run in the format of a server. The bytes come from `launchguard-agent`, which sends the same;
 /// the names of functions are added here.

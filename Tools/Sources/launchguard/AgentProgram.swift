@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// Options of a command that runs the agent.
 struct AgentOptions: ParsableArguments {

@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A report of the reader with the state of its delivery and the copies that are kept, in one
 /// object of JSON.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// `launchguard export`
 struct ExportCommand: ParsableCommand {

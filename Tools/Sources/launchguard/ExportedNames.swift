@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// Adds the names of functions, with lines and inlined functions, to what the agent writes for
 /// servers: they are those of `inspect`. The agent runs where no symbols are.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 // The commands that keep a database are a program of their own, as a device has no use for it.
 

@@ -1,5 +1,5 @@
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A path of which a context of a program keeps a copy.
 struct KeptPath: Encodable {

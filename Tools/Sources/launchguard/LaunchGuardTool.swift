@@ -1,5 +1,5 @@
 import ArgumentParser
-import LaunchGuardReports
+import LaunchGuardReportModel
 @_exported import ToolBase
 @_exported import ToolParts
 import ToolRun

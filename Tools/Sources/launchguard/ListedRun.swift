@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// One line of the list.
 struct ListedRun: Encodable, Sendable {

@@ -1,5 +1,5 @@
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A file with which the tool asks an agent to send later reports at once.
 struct Nudge {

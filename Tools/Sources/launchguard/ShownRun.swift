@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A run with its symbols and the state of its reports, as `inspect` shows it and `export` writes
 /// it.

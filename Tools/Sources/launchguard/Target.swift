@@ -1,5 +1,5 @@
 import ArgumentParser
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The target of a command: one file, or a state directory.
 enum Target {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// `launchguard upload`
 struct UploadCommand: AsyncParsableCommand {

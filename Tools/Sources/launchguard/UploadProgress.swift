@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// Prints the progress of the reports.
 struct UploadProgress {

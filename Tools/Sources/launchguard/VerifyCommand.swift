@@ -1,5 +1,5 @@
 import ArgumentParser
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// `launchguard verify`
 struct VerifyCommand: ParsableCommand {

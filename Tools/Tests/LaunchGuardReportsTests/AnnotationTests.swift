@@ -2,7 +2,7 @@ import CLaunchGuard
 import Foundation
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 
 /// Annotations in reports. No output contains a redacted value.
 @Suite struct AnnotationTests {

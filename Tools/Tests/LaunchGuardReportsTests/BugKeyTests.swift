@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 @testable import LaunchGuardSymbols
 
 /// The bug key, by hand-made reports: docs/FINGERPRINT.md.

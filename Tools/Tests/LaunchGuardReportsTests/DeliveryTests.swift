@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// The reports of a spool, as the library reads them and as `list` and `inspect` show them.

@@ -1,4 +1,4 @@
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 import Testing
 
 /// Breadcrumbs with a category and fields, from the golden file that has every kind of them.

@@ -2,7 +2,7 @@ import CLaunchGuard
 import Foundation
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 @testable import LaunchGuardSymbols
 
 /// Records of guards in a run file and in a ledger: the model, its rendering, and a real program.

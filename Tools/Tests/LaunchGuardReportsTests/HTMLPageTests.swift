@@ -1,5 +1,5 @@
 import Foundation
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 import Testing
 
 @Suite struct HTMLPageTests {

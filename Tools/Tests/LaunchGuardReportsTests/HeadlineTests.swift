@@ -1,6 +1,6 @@
 import CLaunchGuard
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// The sentence that a support engineer reads first, for every way to end.

@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 @Suite struct JournalExportTests {

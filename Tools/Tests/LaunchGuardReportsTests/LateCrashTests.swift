@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 
 /// Conclusions about a crash from its signal and moment.
 @Suite struct LateCrashTests {

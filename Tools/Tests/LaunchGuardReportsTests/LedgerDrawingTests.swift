@@ -1,5 +1,5 @@
 import CLaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// The drawings of the ladder and of the timeline.

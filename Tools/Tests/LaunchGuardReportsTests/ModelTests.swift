@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 @Suite struct ModelTests {

@@ -2,7 +2,7 @@ import Foundation
 import LaunchGuardSymbols
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 
 /// Several crashes of one run: the one that counts, and the output about the others.
 @Suite struct OtherCrashesTests {

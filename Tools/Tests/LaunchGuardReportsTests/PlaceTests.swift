@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 
 /// The place of a crash is the program's own function nearest to the fault.
 @Suite struct PlaceTests {

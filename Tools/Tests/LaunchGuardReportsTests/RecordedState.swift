@@ -1,6 +1,6 @@
 import CLaunchGuard
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 import TestSupport
 

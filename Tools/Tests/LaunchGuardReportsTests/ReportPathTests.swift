@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 
 /// Paths are bytes: their text leads back to the same ones.
 @Suite struct ReportPathTests {

@@ -1,6 +1,6 @@
 import CLaunchGuard
 import Foundation
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 import Testing
 
 /// The model has each field that the C library writes: what it decodes and encodes again is the

@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// Reports made by hand, for tests of their processing.
 enum Sample {

@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// docs/schema says what each command prints with --json: nothing more, and nothing else.

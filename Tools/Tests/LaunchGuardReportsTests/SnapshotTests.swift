@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 
 /// The parts of a run file about a living program: the model, and its rendering.
 @Suite struct SnapshotTests {

@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A report in a spool as the agent writes it, byte by byte (FORMAT.md, report).
 struct SpooledReport {

@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// A list reads the same facts of a run as the whole report has.

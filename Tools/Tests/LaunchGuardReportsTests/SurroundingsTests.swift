@@ -1,8 +1,8 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 import TestSupport
 
 /// The parts of a crash record beside the crashed thread: the model, and its rendering.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import LaunchGuardReports
+@testable import LaunchGuardReportModel
 
 /// The system that a run began on: the model, and its rendering.
 @Suite struct SystemTests {

@@ -1,5 +1,5 @@
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 /// `launchguard simulate`, as a user runs it.

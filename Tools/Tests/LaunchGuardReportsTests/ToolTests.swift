@@ -1,7 +1,7 @@
 import CLaunchGuard
 import Dispatch
 import Foundation
-import LaunchGuardReports
+import LaunchGuardReportModel
 import Testing
 
 @testable import LaunchGuardSymbols

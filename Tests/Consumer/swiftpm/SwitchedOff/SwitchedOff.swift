@@ -1,5 +1,6 @@
 import LaunchGuard
 import LaunchGuardLogging
+import LaunchGuardMetrics
 import LaunchGuardService
 
 // The uses that the guide shows, with the protocols of the packages that are not there.
@@ -15,4 +16,5 @@ func use(_ session: Session, _ launch: Launch) {
     bootstrap { label in [LaunchGuardLogHandler(label: label, session: session)] }
     run(services: [LaunchGuardService(launch) { try Task.checkCancellation() }])
     _ = LaunchGuardService(watching: session)
+    LaunchGuardMetrics(session).update()
 }

@@ -1,14 +1,17 @@
 import Glibc
 import LaunchGuard
 import LaunchGuardLogging
+import LaunchGuardMetrics
 import LaunchGuardService
 import Logging
+import MetricsTestKit
 import ServiceLifecycle
 
 /// App DIR log: write entries of every kind through swift-log, then die of SIGKILL. App DIR
 /// serve|stuck|early|fail: a service group that ends on request; that hangs while it ends; whose
 /// launch is not finished; that fails before it is ready. App DIR blocked: the pool is blocked
-/// before the group runs.
+/// before the group runs. App DIR crash: a launch that crashes. App DIR metrics: one that
+/// does not, and what a backend of swift-metrics is shown of it.
 @main
 enum App {
     static func main() async throws {
@@ -20,6 +23,10 @@ enum App {
         say(session.runPath ?? "")
         switch CommandLine.arguments[2] {
         case "log": await log(session)
+        case "crash":
+            _ = await session.launch("main").begin()
+            abort()
+        case "metrics": try await show(session)
         case let how: try await serve(session, how)
         }
     }
@@ -66,6 +73,26 @@ enum App {
             }
         }
         kill(getpid(), SIGKILL)
+    }
+
+    static func show(_ session: Session) async throws {
+        let backend = TestMetrics()
+        let metrics = LaunchGuardMetrics(session, factory: backend)
+        metrics.update()
+        say("\(backend.meters.count) meters before the launch")
+        let launch = session.launch("main", .init(repairAfter: 3, finish: .mark))
+        if let problem = await launch.begin().problem { throw problem }
+        let shows = Task { await metrics.run(every: .milliseconds(1)) }
+        while backend.meters.isEmpty { await Task.yield() }
+        say("streak \(Int(backend.meters(label: "launchguard.streak").first?.lastValue ?? -1)), \(backend.timers.count) timers before its end")
+        launch.finish()
+        while backend.timers.isEmpty { await Task.yield() }
+        shows.cancel()
+        await shows.value
+        metrics.update()
+        for meter in backend.meters.sorted(by: { $0.label < $1.label }) { say("\(meter.label) \(meter.dimensions) \(Int(meter.lastValue ?? -1))") }
+        for timer in backend.timers { say("\(timer.label) \(timer.dimensions) \(timer.values.count) \((1...60_000_000_000).contains(timer.values[0]))") }
+        for counter in backend.counters { say("\(counter.label) \(counter.dimensions) \(counter.totalValue)") }
     }
 
     struct Failure: Error {}

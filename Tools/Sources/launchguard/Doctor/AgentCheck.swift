@@ -1,5 +1,5 @@
 #if os(Linux)
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The program that sends reports.
 enum AgentCheck {

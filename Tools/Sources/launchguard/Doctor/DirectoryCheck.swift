@@ -1,6 +1,6 @@
 #if os(Linux)
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The state directory: whether a program of this user can make its files there, and nobody else.
 enum DirectoryCheck {

@@ -1,7 +1,7 @@
 #if os(Linux)
 import ArgumentParser
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// `launchguard doctor`
 struct DoctorCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 #if os(Linux)
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// One thing that weakens what LaunchGuard promises, and its remedy.
 struct Finding: Encodable {

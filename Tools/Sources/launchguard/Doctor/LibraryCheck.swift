@@ -1,6 +1,6 @@
 #if os(Linux)
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import LaunchGuardSymbols
 
 /// Libraries, and kinds of programs, that install signal handlers of their own.

@@ -1,6 +1,6 @@
 #if os(Linux)
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// Whether process 1 waits for the processes that it inherits, as it must in a container.
 enum ReaperCheck {

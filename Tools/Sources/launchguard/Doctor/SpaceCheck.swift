@@ -1,7 +1,7 @@
 #if os(Linux)
 import CProcess
 import LaunchGuardPlatform
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolRun
 
 /// The file system of the state directory: space, inodes, kind.

@@ -1,5 +1,5 @@
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 extension LedgerContext {
     /// A simulated context, as a ledger would store it.

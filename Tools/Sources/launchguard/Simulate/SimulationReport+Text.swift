@@ -1,5 +1,5 @@
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 extension SimulationReport {
     /// The lines above the steps.

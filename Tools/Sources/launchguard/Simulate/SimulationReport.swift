@@ -1,5 +1,5 @@
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The result of a simulation.
 struct SimulationReport: Encodable {

@@ -1,5 +1,5 @@
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// Walks a launch through a scenario. When a run has ended, the next run begins by itself and goes
 /// on until it needs the next event: until it is launched, until a repair waits for its outcome, or

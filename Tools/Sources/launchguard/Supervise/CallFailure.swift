@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// A call about a state directory that failed.
 enum CallFailure {

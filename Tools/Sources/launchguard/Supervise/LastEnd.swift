@@ -1,5 +1,5 @@
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 import ToolParts
 
 /// How the last run of an application ended, and what its next launch will be.

@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// The end of a service's main process, as systemd passes it to `ExecStopPost=`.
 struct SystemdEnd {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import LaunchGuard
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// `launchguard undo`
 struct UndoCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// `launchguard verdict`
 struct VerdictCommand: ParsableCommand {

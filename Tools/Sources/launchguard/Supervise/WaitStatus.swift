@@ -1,4 +1,4 @@
-import LaunchGuardReports
+import LaunchGuardReportModel
 
 /// How a process ended, as `waitpid()` says it, from the words of a shell or of systemd.
 struct WaitStatus: Equatable {

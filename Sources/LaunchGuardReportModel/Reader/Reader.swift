@@ -1,6 +1,10 @@
 // With the other files Reader+… the only place of this library that names the C reader.
 internal import CLaunchGuard
+#if canImport(FoundationEssentials)
 internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// An open run file or ledger, of a dead or a living process. It reads, and never disturbs the
 /// writer.

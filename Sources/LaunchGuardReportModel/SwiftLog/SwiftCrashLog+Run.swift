@@ -64,7 +64,7 @@ extension SwiftCrashLog {
             names = Dictionary(zip((run.modules ?? []).map(\.path), images.map(\.name))) { first, _ in first }
         }
 
-        func name(of frame: LaunchGuardReports.Frame) -> String? { frame.module.map { names[$0] ?? $0.lastPathPart } }
+        func name(of frame: LaunchGuardReportModel.Frame) -> String? { frame.module.map { names[$0] ?? $0.lastPathPart } }
     }
 }
 

@@ -72,7 +72,7 @@ extension Frame {
 
     /// Where the frame is, in words: one text for each function at the address, the innermost
     /// first.
-    var descriptions: [String] {
+    package var descriptions: [String] {
         if isSignalHandlerCall == true { return [Self.signalHandlerCalled] }
         guard let symbols, !symbols.isEmpty else {
             guard let module, let fileAddress else { return ["in ??"] }
