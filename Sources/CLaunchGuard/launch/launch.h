@@ -43,8 +43,8 @@ struct lg__host {
     uint8_t boot_id[16];
     _Atomic uint64_t passed_ns;    /* simulated time */
     bool simulated;
-    struct lg__ledger ledger; /* large, and most of it is never there: last, with the path */
     char directory[4096];     /* the state directory; "" for none */
+    struct lg__ledger ledger; /* large, and most of it is never there: last */
 };
 
 
