@@ -21,7 +21,7 @@ let package = Package(
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard", "CLaunchGuardGuards"]),
         .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
         .library(name: "LaunchGuardGuards", targets: ["LaunchGuardGuards"]),
-        .library(name: "LaunchGuardGuardsFoundation", targets: ["LaunchGuardGuardsFoundation"]),
+        .library(name: "LaunchGuardObservers", targets: ["LaunchGuardObservers"]),
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
         .library(name: "LaunchGuardMetrics", targets: ["LaunchGuardMetrics"]),
@@ -87,9 +87,9 @@ let package = Package(
         .systemLibrary(name: "CThread"),
         .target(name: "LaunchGuardPlatform", swiftSettings: strict),
 
-        // Guards: operations and types that survive a fault. Those on Foundation stand apart.
+        // Guards: operations and types that survive a fault. Observers stand on Foundation.
         .target(name: "LaunchGuardGuards", dependencies: ["LaunchGuard", "CLaunchGuard", "CCallSite", "CThread", "LaunchGuardPlatform"], swiftSettings: strict),
-        .target(name: "LaunchGuardGuardsFoundation", dependencies: ["LaunchGuardGuards", "CCallSite"], swiftSettings: strict),
+        .target(name: "LaunchGuardObservers", dependencies: ["LaunchGuardGuards", "CCallSite"], swiftSettings: strict),
         .systemLibrary(name: "CCallSite"),
 
         // For other packages of the ecosystem; each names its trait while that is off.
@@ -129,7 +129,7 @@ let package = Package(
         .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards", "TestSupport"], path: "Tests/confinement-probe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardGuardsTests",
-            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardReportModel", "TestSupport", "confinement-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardObservers", "LaunchGuardReportModel", "TestSupport", "confinement-probe"],
             swiftSettings: strict
         ),
     ]

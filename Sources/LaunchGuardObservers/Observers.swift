@@ -1,4 +1,5 @@
 internal import CCallSite
+internal import LaunchGuardGuards
 import Synchronization
 
 /// Observers of one kind of event, each with an owner that it does not keep alive.
