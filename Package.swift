@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
         .library(name: "LaunchGuardMetrics", targets: ["LaunchGuardMetrics"]),
+        .plugin(name: "crash-report", targets: ["crash-report"]),
         // For the package in Tools alone.
         .library(name: "_ReportModel", targets: ["LaunchGuardReportModel", "LaunchGuardPlatform"]),
         .library(name: "_TestSupport", targets: ["TestSupport"]),
@@ -116,6 +117,9 @@ let package = Package(
         // page and its exports.
         .target(name: "LaunchGuardReports", dependencies: ["LaunchGuardReportModel"], swiftSettings: strict),
         .target(name: "LaunchGuardReportModel", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
+
+        // `swift package crash-report`: it runs the tool of the package in Tools.
+        .plugin(name: "crash-report", capability: .command(intent: .custom(verb: "crash-report", description: "Show the last crash of an executable of this package."))),
 
         // Waits and random numbers for the tests.
         .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
