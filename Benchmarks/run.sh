@@ -83,7 +83,7 @@ for table; do
         ;;
     delivery) limit 300 python3 -B "$here/delivery.py" "$build" --rounds "$some" ;;
     preload) # the release build of `make bench`
-        [ ! -x Tools/.build/release/launchguard ] || tool="--tool Tools/.build/release/launchguard"
+        [ ! -x Tools/.build/release/launchguard-run ] || tool="--tool Tools/.build/release/launchguard-run"
         limit 300 python3 -B "$here/preload.py" "$build" ${tool-} --rounds "$some"
         ;;
     *) echo "unknown table: $table" >&2; failed=1 ;;

@@ -57,10 +57,10 @@ tool_test(backtracer-release Faults/run_backtracer.py ${with_dump} ${released}/l
 set_tests_properties(async-release backtracer-release PROPERTIES LABELS "long;tool")
 
 tool_test(plugin-host-swift Guards/test_plugin_host.py ${with_dump} ${built}/plugin-host-swift)
-set(test run Run/test_run.py ${built}/launchguard $<TARGET_FILE:launchguard_preload>)
+set(test run Run/test_run.py ${built}/launchguard-run $<TARGET_FILE:launchguard_preload>)
 tool_test(${test})
 tool_long_test(${test} --services)
-set(test run-table Differential/test_table.py ${built}/launchguard $<TARGET_FILE:launchguard_preload>)
+set(test run-table Differential/test_table.py ${built}/launchguard-run $<TARGET_FILE:launchguard_preload>)
 tool_test(${test})
 tool_long_test(${test} --long)
 

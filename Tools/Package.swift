@@ -34,6 +34,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "launchguard", targets: ["launchguard"]),
+        .executable(name: "launchguard-run", targets: ["launchguard-run"]),
         .executable(name: "launchguard-fleet", targets: ["launchguard-fleet"]),
         .executable(name: "launchguard-faults", targets: ["launchguard-faults"]),
     ],
@@ -47,8 +48,14 @@ let package = Package(
         // The tool, and the program of its commands that keep a database.
         .executableTarget(
             name: "launchguard",
-            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", library("LaunchGuard"), reportModel, arguments],
+            dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", "ToolRun", library("LaunchGuard"), reportModel, arguments],
             swiftSettings: strict
+        ),
+        // What is installed as `launchguard`: `run`, and the way to the tool. As it is shipped nothing
+        // is loaded for it; the libraries are those that a static Foundation needs.
+        .executableTarget(
+            name: "launchguard-run", dependencies: ["ToolBase", "ToolRun", reportModel], swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-static-executable", "-l_FoundationCollections", "-l_FoundationCShims"], .when(platforms: [.linux], configuration: .release))]
         ),
         .executableTarget(
             name: "launchguard-fleet",
@@ -56,7 +63,9 @@ let package = Package(
             resources: [.embedInCode("postgresql.sql")],
             swiftSettings: strict
         ),
-        .target(name: "ToolParts", dependencies: ["LaunchGuardSymbols", reportModel, arguments], swiftSettings: strict),
+        .target(name: "ToolBase", dependencies: [reportModel, arguments], swiftSettings: strict),
+        .target(name: "ToolParts", dependencies: ["ToolBase", "LaunchGuardSymbols", reportModel, arguments], swiftSettings: strict),
+        .target(name: "ToolRun", dependencies: ["CProcess", "ToolBase", library("LaunchGuard"), reportModel, arguments], swiftSettings: strict),
         .target(name: "LaunchGuardSymbols", dependencies: ["CStackWalk", reportModel], swiftSettings: strict),
         .target(name: "CStackWalk"),
         .systemLibrary(name: "CProcess"),
@@ -87,7 +96,7 @@ let package = Package(
         // The library and the tool read the same files.
         .testTarget(
             name: "LaunchGuardReportsTests",
-            dependencies: ["LaunchGuardSymbols", "ToolParts", reportModel, library("LaunchGuardReports"), library("CLaunchGuard"), library("_TestSupport")],
+            dependencies: ["LaunchGuardSymbols", "ToolParts", "ToolRun", reportModel, library("LaunchGuardReports"), library("CLaunchGuard"), library("_TestSupport")],
             swiftSettings: strict
         ),
     ],

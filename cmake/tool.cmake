@@ -29,8 +29,10 @@ set(tool_build ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX
     -c release --static-swift-stdlib --disable-local-rpath -Xlinker -z -Xlinker noexecstack ${tool_linked})
 add_custom_target(launchguard-tool ALL
     COMMAND ${tool_build} --product launchguard
+    COMMAND ${tool_build} --product launchguard-run
     COMMAND ${tool_build} --product launchguard-fleet
     COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard ${tool_built}
+    COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard-run ${tool_built}-run
     COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard-fleet ${tool_built}-fleet
     COMMAND ${tool}/launchguard --generate-completion-script bash >${tool}/launchguard.bash
     COMMAND ${tool}/launchguard --generate-completion-script zsh >${tool}/_launchguard
@@ -38,9 +40,10 @@ add_custom_target(launchguard-tool ALL
     COMMENT "Building launchguard, the tool" USES_TERMINAL)
 
 if(LAUNCHGUARD_INSTALL)
-    install(PROGRAMS ${tool}/launchguard DESTINATION ${CMAKE_INSTALL_BINDIR})
-    # The tool starts it for the commands that keep a database.
-    install(PROGRAMS ${tool}/launchguard-fleet DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/launchguard)
+    # What a user calls runs programs, becomes the tool for all else, and the tool becomes the third
+    # one for the commands that keep a database.
+    install(PROGRAMS ${tool}/launchguard-run DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME launchguard)
+    install(PROGRAMS ${tool}/launchguard ${tool}/launchguard-fleet DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/launchguard)
     install(FILES ${tool}/launchguard.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME launchguard)
     install(FILES ${tool}/_launchguard DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
     install(FILES ${tool}/launchguard.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

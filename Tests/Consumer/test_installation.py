@@ -26,7 +26,7 @@ FAULTS = {"bin/launchguard-faults", "share/man/man1/launchguard-faults.1"}
 AGENT = {"libexec/launchguard/launchguard-agent", "share/man/man8/launchguard-agent.8"}
 PRELOAD = {"lib/launchguard/launchguard-preload.so"}
 TOOL = {"share/man/man1/" + path.name for path in (ROOT / "docs/man").glob("*.1")} - FAULTS | {
-        "bin/launchguard", "libexec/launchguard/launchguard-fleet", "share/bash-completion/completions/launchguard", "share/zsh/site-functions/_launchguard",
+        "bin/launchguard", "libexec/launchguard/launchguard", "libexec/launchguard/launchguard-fleet", "share/bash-completion/completions/launchguard", "share/zsh/site-functions/_launchguard",
         "share/fish/vendor_completions.d/launchguard.fish", "share/launchguard/launchguard.schema.json"}
 LIST = {"share/launchguard/installed"}
 WHOLE = LIBRARY | FAULTS | AGENT | PRELOAD | LIST
@@ -168,7 +168,9 @@ class WithTheTool(InFolder):
     def test_all_of_it(self):
         self.assertEqual(files(self.installed), WHOLE | TOOL)
         tool = self.installed / "bin/launchguard"
-        self.assertEqual([name for name in needed(tool) if re.search("swift|unwind|launchguard", name, re.I)], [], "it brings them along")
+        self.assertEqual(needed(tool), [], "nothing is loaded before a program of its user")
+        own = needed(self.installed / "libexec/launchguard/launchguard")
+        self.assertEqual([name for name in own if re.search("swift|unwind|launchguard", name, re.I)], [], "it brings them along")
         self.assertRegex(run(tool, "--version", limit=60, env={}).stdout, r"^\d+\.\d+\.\d+\n$")
         self.assertRegex(run("readelf", "-lW", tool).stdout, r"GNU_STACK .* RW +0x", "its stack is not executable")
 
@@ -179,6 +181,14 @@ class WithTheTool(InFolder):
         self.assertEqual(run(self.work / "app", self.work / "state", "crash", limit=60, env={}).returncode, -signal.SIGSEGV)
         run_file = next((self.work / "state/runs").iterdir())
         self.assertRegex(run(self.installed / "bin/launchguard", "inspect", run_file, limit=60, env={}).stdout, "(?i)null pointer|fault.null_write")
+
+    def test_a_program_that_it_runs(self):
+        tool, state = self.installed / "bin/launchguard", self.work / "state"
+        ended = run(tool, "run", "--directory", state, "--", "/bin/sh", "-c", "kill -SEGV $$", limit=60, env={"PATH": os.environ["PATH"]})
+        self.assertEqual(ended.returncode, -signal.SIGSEGV)
+        self.assertRegex(run(tool, "list", state / "sh", limit=60, env={}).stdout, "SIGSEGV")
+        self.assertEqual(run(tool, "run", "--restart", "--directory", state, "--", "/bin/true", limit=60, env={}).returncode, 0)
+        self.assertIn("--wrong", self.refused(tool, "run", "--wrong", "--", "/bin/true", limit=60, env={}))
 
     def test_without_swift(self):
         path = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep) if not (pathlib.Path(folder) / "swift").exists())

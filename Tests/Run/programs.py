@@ -40,7 +40,7 @@ def field(process, name):
     return next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith(name + ":")), None)
 
 
-TOOL = "launchguard"
+TOOLS = {"launchguard", "launchguard-run"}
 
 
 def children(process):
@@ -50,7 +50,7 @@ def children(process):
         numbers = pathlib.Path("/proc/%d/task/%d/children" % (process, process)).read_text().split()
     except (FileNotFoundError, ProcessLookupError):
         return []
-    others = {None, "lg-guard", "lg-listener", "lg-stderr"} | ({TOOL} if field(process, "Name") == TOOL else set())
+    others = {None, "lg-guard", "lg-listener", "lg-stderr"} | (TOOLS if field(process, "Name") in TOOLS else set())
     return [int(number) for number in numbers if field(int(number), "Name") not in others]
 
 

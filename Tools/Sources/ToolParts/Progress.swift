@@ -1,4 +1,5 @@
 import LaunchGuardPlatform
+import ToolBase
 
 /// A line on the terminal, from the second that something takes on.
 package struct Progress {

@@ -1,5 +1,6 @@
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// A private folder that does not outlive the tool, however that ends: a shell waits for it, and
 /// then removes the folder.

@@ -2,6 +2,7 @@ package import ArgumentParser
 package import LaunchGuardReportModel
 import LaunchGuardSymbols
 import Synchronization
+import ToolBase
 
 /// Options of the commands that show functions.
 package struct SymbolOptions: ParsableArguments {

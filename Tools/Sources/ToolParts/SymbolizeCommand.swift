@@ -1,5 +1,6 @@
 package import ArgumentParser
 import LaunchGuardSymbols
+import ToolBase
 
 /// `launchguard demangle`, which the programs of the tool run for themselves: see `Demangler`.
 package struct DemangleCommand: ParsableCommand {

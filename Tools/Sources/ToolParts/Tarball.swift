@@ -2,6 +2,7 @@ import ArgumentParser
 import LaunchGuardPlatform
 import LaunchGuardReportModel
 import Synchronization
+import ToolBase
 
 /// The state directories in a tarball. The system's `tar` unpacks their files into a private
 /// folder; all else in the tarball stays there.

@@ -1,5 +1,6 @@
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// One run of `tar` on a tarball that may be hostile. tar itself strips a leading "/", refuses ".."
 /// and makes links last; the shell bounds each file and the processor time, and the tool all files.

@@ -1,4 +1,5 @@
 internal import GRDB
+import ToolBase
 import ToolParts
 
 /// Finds the bug that a person names by the first digits of its key, of a fingerprint of its runs,

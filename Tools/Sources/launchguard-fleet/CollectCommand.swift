@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import GRDB
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// `launchguard collect`

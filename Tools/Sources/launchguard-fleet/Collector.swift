@@ -2,6 +2,7 @@ import ArgumentParser
 internal import GRDB
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// Reads sources into the database, some hundred runs in one transaction: committed runs stay,

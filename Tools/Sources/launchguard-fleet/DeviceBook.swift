@@ -1,5 +1,6 @@
 internal import GRDB
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// The devices of the runs, by a rule.

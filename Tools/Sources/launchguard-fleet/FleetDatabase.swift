@@ -1,6 +1,7 @@
 internal import GRDB
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// The database of a fleet, open. docs/FLEET.md describes it.

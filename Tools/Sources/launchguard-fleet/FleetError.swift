@@ -1,5 +1,6 @@
 internal import GRDB
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// A database that cannot be used, and what to do about it.

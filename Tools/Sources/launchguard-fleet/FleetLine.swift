@@ -1,6 +1,7 @@
 internal import CLaunchGuard
 internal import FoundationEssentials
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// A line of JSON that the C library writes, and what it borrows for that.

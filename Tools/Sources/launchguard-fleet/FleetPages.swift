@@ -1,4 +1,5 @@
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// Names of the pages of a folder. They are made of hexadecimal digits alone: a damaged database

@@ -1,4 +1,5 @@
 internal import GRDB
+import ToolBase
 import ToolParts
 
 /// The tables of the database. docs/FLEET.md describes them, for queries by hand.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// The commands of the tool that keep a database. `launchguard` starts this program with its own

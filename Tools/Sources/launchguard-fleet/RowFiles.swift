@@ -1,5 +1,6 @@
 internal import GRDB
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// The rows of the database as lines of JSON, one file a table, for another database to load.

@@ -1,5 +1,6 @@
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// A PostgreSQL server that takes the rows of the database, by PostgreSQL's own program.

@@ -1,5 +1,6 @@
 internal import GRDB
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// A bug with its figures, what its runs have in common, and its best example.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// A source that a person names for collection.

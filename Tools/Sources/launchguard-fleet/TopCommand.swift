@@ -1,5 +1,6 @@
 import ArgumentParser
 import LaunchGuardReportModel
+import ToolBase
 import ToolParts
 
 /// `launchguard top`

@@ -62,22 +62,17 @@ enum FleetProgram {
     /// program is there. Called before the command line is parsed, as that program reports errors
     /// in it.
     static func become(for arguments: [String]) {
-        guard let name = arguments.first, commands.contains(where: { $0.configuration.commandName == name }), let path else { return }
-        // A thread of Swift blocks signals, and those of the terminal have to reach the program.
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
-        _ = unsafe ReportPath.withCString(path) { unsafe execv($0, CommandLine.unsafeArgv) }
-        Output.complain("\(path): it cannot be started: \(unsafe String(cString: strerror(errno)))")
+        guard let name = arguments.first, commands.contains(where: { $0.configuration.commandName == name }) else { return }
+        ProgramBeside.become(self.name)
     }
 
     /// Reports that the program is not there.
     static func miss() throws -> Never {
-        if path == nil {
-            Output.complain("launchguard-fleet is not installed, which does this; it comes with the tool, and belongs beside launchguard or in libexec/launchguard")
+        if ProgramBeside.path(name) == nil {
+            Output.complain("\(name) is not installed, which does this; it comes with the tool, and belongs beside launchguard or in libexec/launchguard")
         }
         throw ExitStatus.nothingFound.code
     }
 
-    private static var path: String? { ProgramBeside.path("launchguard-fleet") }
+    private static let name = "launchguard-fleet"
 }

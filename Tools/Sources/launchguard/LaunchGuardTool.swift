@@ -1,6 +1,8 @@
 import ArgumentParser
 import LaunchGuardReportModel
+@_exported import ToolBase
 @_exported import ToolParts
+import ToolRun
 
 /// The command-line tool: reads ledgers and run files, of dead and of living processes, and
 /// simulates launches.
@@ -64,9 +66,6 @@ struct LaunchGuardTool: AsyncParsableCommand {
         if CommandLine.paths == ["--version"] { return Output.write(Reader.libraryVersion + "\n") }
         FleetProgram.become(for: CommandLine.paths)
         do {
-            #if os(Linux)
-            if CommandLine.paths.first == "run", let run = ProgramRun(plain: Array(CommandLine.paths.dropFirst())) { try run.start() }
-            #endif
             try checkCommand(CommandLine.paths)
             var command = try parseAsRoot(CommandLine.paths)
             if var command = command as? any AsyncParsableCommand {

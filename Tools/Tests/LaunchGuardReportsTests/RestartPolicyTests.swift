@@ -1,5 +1,6 @@
 import Testing
 import ToolParts
+import ToolRun
 
 /// When `launchguard run --restart` starts a program again.
 @Suite struct RestartPolicyTests {

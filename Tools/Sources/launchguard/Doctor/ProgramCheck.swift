@@ -2,6 +2,7 @@
 import LaunchGuardPlatform
 import LaunchGuardReportModel
 import LaunchGuardSymbols
+import ToolRun
 
 /// A program: whether it can be run and preloaded, and how its crashes can be identified.
 enum ProgramCheck {

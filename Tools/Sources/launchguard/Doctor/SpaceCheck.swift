@@ -2,6 +2,7 @@
 import CProcess
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolRun
 
 /// The file system of the state directory: space, inodes, kind.
 enum SpaceCheck {

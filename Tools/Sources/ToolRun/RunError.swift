@@ -2,16 +2,16 @@ import LaunchGuardPlatform
 
 /// Why a program was not started: a message, and the exit status of `launchguard run`, which is
 /// that of env(1).
-struct RunError: Error {
-    let status: Int32
-    let message: String
+package struct RunError: Error {
+    package let status: Int32
+    package let message: String
 
     /// The program was found, and the system refuses to run it.
-    static let cannotRun: Int32 = 126
+    package static let cannotRun: Int32 = 126
     /// There is no such program.
-    static let noProgram: Int32 = 127
+    package static let noProgram: Int32 = 127
     /// `launchguard run` itself failed.
-    static let ownFailure: Int32 = 125
+    package static let ownFailure: Int32 = 125
 
     init(_ status: Int32, _ message: String) {
         self.status = status
@@ -19,5 +19,5 @@ struct RunError: Error {
     }
 
     /// The reason that the system gave.
-    static func reason(_ error: Int32) -> String { unsafe String(cString: strerror(error)) }
+    package static func reason(_ error: Int32) -> String { unsafe String(cString: strerror(error)) }
 }

@@ -1,30 +1,30 @@
 #if os(Linux)
-import ArgumentParser
 import CProcess
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// What `launchguard run` does, as its command line says.
-struct ProgramRun {
+package struct ProgramRun {
     /// The program and its arguments, after `--` or not.
     private var command: [String]
-    var name: String?
-    var directory: String?
-    var log: String?
-    var isOnlyProgram = false
-    var isWitnessOnly = false
-    var keepsWords = true
-    var isQuiet = false
+    package var name: String?
+    package var directory: String?
+    package var log: String?
+    package var isOnlyProgram = false
+    package var isWitnessOnly = false
+    package var keepsWords = true
+    package var isQuiet = false
     /// Nil: the program is started once.
-    var restart: RestartOptions?
+    package var restart: RestartOptions?
 
-    init(command: [String]) { self.command = command }
+    package init(command: [String]) { self.command = command }
 
     /// Reads the words after `run`: some of the options below, and a program.
     /// Nil: the parser has to read the words, and says what is wrong with them. The parser looks
     /// through all types of the tool for each option, which takes longer than all else before the
     /// program starts.
-    init?(plain words: [String]) {
+    package init?(plain words: [String]) {
         var options = words[...]
         self.init(command: [])
         while let option = options.first, option != "--", option.hasPrefix("-") {
@@ -47,12 +47,12 @@ struct ProgramRun {
     }
 
     /// Whether records can have this name.
-    static func isName(_ name: String) -> Bool {
+    package static func isName(_ name: String) -> Bool {
         let isFolder = !name.hasPrefix(".") && !name.hasPrefix("ledger.lg") && !["runs", "spool"].contains(name)
         return isFolder && 1...63 ~= name.utf8.count && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
     }
 
-    func start() throws -> Never {
+    package func start() -> Never {
         do throws(RunError) {
             let words = try words()
             let file = try ProgramFile(words.first ?? "")
@@ -69,7 +69,7 @@ struct ProgramRun {
             try start(file, words.count, environment, isRecorded: !isWitnessOnly && obstacle == nil, messages)
         } catch {
             Output.complain(error.message)
-            throw ExitCode(error.status)
+            exit(error.status)
         }
     }
 

@@ -1,5 +1,6 @@
 #if os(Linux)
 import ArgumentParser
+import ToolRun
 
 /// `launchguard run`
 struct RunCommand: ParsableCommand {
@@ -73,7 +74,7 @@ struct RunCommand: ParsableCommand {
         run.keepsWords = keepsWords
         run.isQuiet = isQuiet
         run.restart = restart.isOn ? restart : nil
-        try run.start()
+        run.start()
     }
 }
 #endif

@@ -3,9 +3,9 @@ import ArgumentParser
 import LaunchGuardPlatform
 
 /// Options of a program that is started again when it fails.
-struct RestartOptions: ParsableArguments {
+package struct RestartOptions: ParsableArguments {
     @Flag(name: .customLong("restart"), help: "Start the program again when it fails, as the launch machine decides.")
-    var isOn = false
+    package var isOn = false
 
     @Option(help: ArgumentHelp("The time after which a launch is over; with a check, the time that the check may take. (default: 5; with a check 60)", valueName: "seconds"))
     var launchWindow: Double?
@@ -50,7 +50,9 @@ struct RestartOptions: ParsableArguments {
     /// Seconds of the launch, or of the check.
     var window: Double { launchWindow ?? (launchCheck == nil ? 5 : 60) }
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         let needsRestart = launchWindow != nil || launchCheck != nil || report != nil || !repair.isEmpty || !safeArgument.isEmpty
         guard isOn || !needsRestart else { throw ValidationError("launch checks, reports, repairs and safe mode need --restart.") }
         guard window >= 0.001, window <= 86400 else { throw ValidationError("--launch-window takes 0.001 to 86400 seconds.") }

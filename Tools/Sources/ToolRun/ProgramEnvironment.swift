@@ -1,6 +1,7 @@
 #if os(Linux)
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// The environment of the program: that of this process, byte for byte, with the changes made here.
 @safe
@@ -54,7 +55,8 @@ struct ProgramEnvironment {
 
     private func isNamed(_ variable: UnsafeMutablePointer<CChar>?, _ name: String) -> Bool {
         guard let variable = unsafe variable else { return false }
-        return unsafe ReportPath.withCString("\(name)=") { unsafe strncmp(variable, $0, strlen($0)) } == 0
+        let size = name.utf8.count
+        return unsafe strncmp(variable, name, size) == 0 && variable[size] == CChar(UInt8(ascii: "="))
     }
 
     private mutating func remove(_ name: String) {

@@ -1,11 +1,12 @@
 #if os(Linux)
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// `launchguard-preload.so`.
-enum PreloadLibrary {
+package enum PreloadLibrary {
     /// The library of $LAUNCHGUARD_PRELOAD, else the one in its usual place.
-    static func path() throws(RunError) -> String {
+    package static func path() throws(RunError) -> String {
         guard let path = try chosen() ?? usual else {
             throw RunError(
                 RunError.ownFailure,
@@ -28,9 +29,7 @@ enum PreloadLibrary {
 
     private static var usual: String? {
         let libraries = ["lib", "lib/\(machine)-linux-gnu", "lib64"]
-        let folder = ReportPath.folder(ofLink: "/proc/self/exe")
-        let beside = folder.map { [$0] + libraries.map { library in "\(folder!)/../\(library)/launchguard" } } ?? []
-        let folders = beside + ["/usr/local", "/usr"].flatMap { prefix in libraries.map { "\(prefix)/\($0)/launchguard" } }
+        let folders = ProgramBeside.ownFolders + (ProgramBeside.prefixes + ["/usr/local", "/usr"]).flatMap { prefix in libraries.map { "\(prefix)/\($0)/launchguard" } }
         return folders.map { $0 + "/launchguard-preload.so" }.first(where: isLibrary)
     }
 
@@ -49,7 +48,7 @@ enum PreloadLibrary {
 
 extension String {
     /// The path from the root of the file system, so that it holds in any working directory.
-    var absolute: String {
+    package var absolute: String {
         guard !hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return self }
         defer { unsafe free(folder) }
         return unsafe "\(ReportPath.text(cString: folder))/\(self)"

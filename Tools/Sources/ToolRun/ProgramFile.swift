@@ -2,12 +2,13 @@
 import CProcess
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// The file that a command names, found as a shell finds it.
-struct ProgramFile {
-    let path: String
+package struct ProgramFile {
+    package let path: String
 
-    init(_ name: String) throws(RunError) {
+    package init(_ name: String) throws(RunError) {
         guard !name.isEmpty else { throw RunError(RunError.noProgram, "the name of the program is empty") }
         if name.contains("/") {
             path = name

@@ -3,6 +3,7 @@ import CProcess
 import LaunchGuard
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// Starts a program again when it fails, as the launch machine in the program decides.
 struct Restarter {

@@ -2,6 +2,7 @@
 import CProcess
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// Messages of `launchguard run`: on standard error, or in the file of `--log`.
 struct RunMessages {

@@ -4,7 +4,7 @@ import LaunchGuardPlatform
 import LaunchGuardReportModel
 
 /// Why the loader gives the preload library no place in a program.
-enum PreloadObstacle {
+package enum PreloadObstacle {
     /// The program is static: nothing is loaded into it.
     case isStatic
     /// The program is for another machine, and so is its loader.
@@ -18,7 +18,7 @@ enum PreloadObstacle {
 
     /// The obstacle of a program, not of a script's interpreter; nil: there is none, or the file
     /// does not say.
-    init?(_ path: String) {
+    package init?(_ path: String) {
         if path.split(separator: "/").last == "valgrind" {
             self = .isSimulator
             return
@@ -44,7 +44,7 @@ enum PreloadObstacle {
     }
 
     /// For `PROGRAM: it …`.
-    var text: String {
+    package var text: String {
         switch self {
         case .isStatic: "is statically linked"
         case .isForeign: "is made for another machine"

@@ -2,6 +2,7 @@
 import LaunchGuard
 import LaunchGuardPlatform
 import LaunchGuardReportModel
+import ToolBase
 
 /// Stores how processes ended in the files of their runs.
 final class RunWitness {
