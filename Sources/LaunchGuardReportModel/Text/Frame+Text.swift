@@ -48,7 +48,7 @@ extension Stack {
     /// Why the walk ended early; nil: it did not.
     var endText: String? { isTruncated ? "the walk ended early: \(reason ?? "no reason is stored")" : nil }
 
-    /// The number of a stored frame among all frames; a file may claim that any number was left out.
+    /// The number of a stored frame among all frames. A file may claim that any number is omitted.
     private func number(of index: Int) -> UInt64 {
         UInt64(index) &+ (index >= innermost ? omitted : 0)
     }
