@@ -11,7 +11,7 @@ import Synchronization
 /// finished.remove(player)
 /// ```
 ///
-/// Observing goes wrong in three ways, each a fault of ``GuardClass/observer``:
+/// Observing goes wrong in three ways, each a fault of `GuardClass.observer`:
 ///
 /// - An owner is added that is already there. Guarded, nothing changes. Unguarded, each event
 ///   reaches both handlers.
