@@ -21,10 +21,11 @@ let package = Package(
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard", "CLaunchGuardGuards"]),
         .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
         .library(name: "LaunchGuardGuards", targets: ["LaunchGuardGuards"]),
-        .library(name: "LaunchGuardGuardsFoundation", targets: ["LaunchGuardGuardsFoundation"]),
+        .library(name: "LaunchGuardObservers", targets: ["LaunchGuardObservers"]),
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
         .library(name: "LaunchGuardMetrics", targets: ["LaunchGuardMetrics"]),
+        .plugin(name: "crash-report", targets: ["crash-report"]),
         // For the package in Tools alone.
         .library(name: "_ReportModel", targets: ["LaunchGuardReportModel", "LaunchGuardPlatform"]),
         .library(name: "_TestSupport", targets: ["TestSupport"]),
@@ -87,9 +88,9 @@ let package = Package(
         .systemLibrary(name: "CThread"),
         .target(name: "LaunchGuardPlatform", swiftSettings: strict),
 
-        // Guards: operations and types that survive a fault. Those on Foundation stand apart.
+        // Guards: operations and types that survive a fault. Observers stand on Foundation.
         .target(name: "LaunchGuardGuards", dependencies: ["LaunchGuard", "CLaunchGuard", "CCallSite", "CThread", "LaunchGuardPlatform"], swiftSettings: strict),
-        .target(name: "LaunchGuardGuardsFoundation", dependencies: ["LaunchGuardGuards", "CCallSite"], swiftSettings: strict),
+        .target(name: "LaunchGuardObservers", dependencies: ["LaunchGuardGuards", "CCallSite"], swiftSettings: strict),
         .systemLibrary(name: "CCallSite"),
 
         // For other packages of the ecosystem; each names its trait while that is off.
@@ -117,6 +118,9 @@ let package = Package(
         .target(name: "LaunchGuardReports", dependencies: ["LaunchGuardReportModel"], swiftSettings: strict),
         .target(name: "LaunchGuardReportModel", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
 
+        // `swift package crash-report`: it runs the tool of the package in Tools.
+        .plugin(name: "crash-report", capability: .command(intent: .custom(verb: "crash-report", description: "Show the last crash of an executable of this package."))),
+
         // Waits and random numbers for the tests.
         .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
@@ -129,7 +133,7 @@ let package = Package(
         .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards", "TestSupport"], path: "Tests/confinement-probe", swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardGuardsTests",
-            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardGuardsFoundation", "LaunchGuardReportModel", "TestSupport", "confinement-probe"],
+            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardObservers", "LaunchGuardReportModel", "TestSupport", "confinement-probe"],
             swiftSettings: strict
         ),
     ]

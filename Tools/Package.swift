@@ -86,12 +86,12 @@ let package = Package(
         example("first-hour-swift", library("LaunchGuard")),
         example("desktop-swift", library("LaunchGuard")),
         example("reader-swift", library("LaunchGuardReports")),
-        example("plugin-host-swift", library("LaunchGuard"), library("LaunchGuardGuards")),
+        example("plugin-host-swift", library("LaunchGuard"), library("LaunchGuardGuards"), library("LaunchGuardObservers")),
         example("notes-swift", library("LaunchGuard"), "CSQLite"),
         .systemLibrary(name: "CSQLite", path: "Examples/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         benchmark("bench-log-swift", library("LaunchGuard")),
-        benchmark("bench-guards-swift", library("LaunchGuard"), library("LaunchGuardGuards")),
+        benchmark("bench-guards-swift", library("LaunchGuard"), library("LaunchGuardGuards"), library("LaunchGuardObservers")),
 
         // The library and the tool read the same files.
         .testTarget(

@@ -60,8 +60,9 @@ public final class LaunchGuardMetrics: Sendable {
                     Timer(label: "launchguard.launch.duration", dimensions: context, factory: factory).recordNanoseconds(nanoseconds)
                 }
             }
-            Counter(label: "launchguard.log.dropped", factory: factory).increment(by: figures.refusedBreadcrumbs - shown.dropped)
-            shown.dropped = figures.refusedBreadcrumbs
+            let dropped = max(figures.refusedBreadcrumbs, shown.dropped)
+            Counter(label: "launchguard.log.dropped", factory: factory).increment(by: dropped - shown.dropped)
+            shown.dropped = dropped
         }
     }
 

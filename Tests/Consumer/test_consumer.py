@@ -333,6 +333,33 @@ class SwiftPackage(OfSwiftPackage):
             self.assertEqual(record["verdict"]["end"], 3)
             self.assertTrue(record["crash"]["frames"])
 
+    def reports_a_crash(self, path):
+        """`swift package crash-report` finds the last crash of the program App, and no other."""
+        with tempfile.TemporaryDirectory() as directory:
+            program, home = self.consumer.program("App"), pathlib.Path(directory).resolve()
+            for name in ("one", "two"):
+                run(program, home / name, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
+            other = shutil.copy(program, home / "App")
+            run(other, home / "three", "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
+            def report(*arguments):
+                return self.consumer.swift("package", self.consumer.scratch, "crash-report", *arguments, XDG_STATE_HOME=str(home), PATH=path).stdout
+            self.assertRegex(report(), r"(?m)^Index out of range in App_main \(main\.swift:\d+\) of org\.example\.consumer\n")
+            newest = next((home / "two/runs").iterdir())
+            self.assertEqual(json.loads(report("App", "--last", "--json"))["path"], str(newest))
+            self.assertIn("org.example.consumer", report("App", "--lines", "3", "--state-directory", str(home / "one")))
+            for arguments, words in ((("Nobody",), "no executable Nobody, but .*App"), (("minimal-swift",), "no run of minimal-swift")):
+                with self.assertRaisesRegex(AssertionError, words):
+                    report(*arguments)
+
+    def test_crash_report(self):
+        """With the tool as `make install` puts it in PATH."""
+        swift("build", ROOT / "Tools", ROOT / "Tools/.build", "--jobs", "2", "--product", "launchguard")
+        self.reports_a_crash("%s:%s" % (ROOT / "Tools/.build/debug", os.environ["PATH"]))
+
+    def test_crash_report_builds_the_tool_once(self):
+        """Where it is not in PATH."""
+        self.reports_a_crash(":".join(folder for folder in os.environ["PATH"].split(":") if not os.path.exists(folder + "/launchguard")))
+
     def test_segmentation_fault_from_outside(self):
         """The runtime's backtracer lives on after a SIGSEGV that another process sent, with
         LaunchGuard as without it; the run then ends by its own exit."""

@@ -1,7 +1,7 @@
 import Foundation
 import LaunchGuard
 import LaunchGuardGuards
-import LaunchGuardGuardsFoundation
+import LaunchGuardObservers
 import Testing
 
 @Suite struct NotificationTests {

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import LaunchGuard
 import LaunchGuardGuards
+import LaunchGuardObservers
 import Testing
 import TestSupport
 

@@ -161,7 +161,7 @@ static bool is_module_of_swift(const char *name, size_t size)
 {
     static const char modules[] =
         "_Concurrency _StringProcessing Synchronization Foundation FoundationEssentials FoundationInternationalization Dispatch Glibc"
-        " Testing LaunchGuard LaunchGuardGuards LaunchGuardGuardsFoundation LaunchGuardLogging LaunchGuardService";
+        " Testing LaunchGuard LaunchGuardGuards LaunchGuardObservers LaunchGuardLogging LaunchGuardService LaunchGuardMetrics";
     return is_one(name, size, modules);
 }
 

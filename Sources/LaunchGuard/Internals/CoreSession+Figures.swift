@@ -20,7 +20,7 @@ extension Session {
         while unsafe lg_reader_run_context(reader, UInt32(figures.launches.count), &context) == LG_OK {
             let name = unsafe withUnsafeBytes(of: &context.name) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
             guard let info = try? Core.launchInfo(of: name, stateDirectory: stateDirectory, options: nil) else { break }
-            figures.launches.append((info, context.finished_ns == 0 ? nil : context.finished_ns - context.begun_ns))
+            figures.launches.append((info, context.finished_ns > context.begun_ns ? context.finished_ns - context.begun_ns : nil))
         }
         var log = lg_log_info()
         if unsafe lg_reader_log(reader, &log) == LG_OK { figures.refusedBreadcrumbs = log.refused }

@@ -48,9 +48,9 @@ extension Stack {
     /// Why the walk ended early; nil: it did not.
     var endText: String? { isTruncated ? "the walk ended early: \(reason ?? "no reason is stored")" : nil }
 
-    /// The number of a stored frame among all frames.
+    /// The number of a stored frame among all frames. A file may claim that any number is omitted.
     private func number(of index: Int) -> UInt64 {
-        UInt64(index) + (index >= innermost ? omitted : 0)
+        UInt64(index) &+ (index >= innermost ? omitted : 0)
     }
 
     /// How many frames from `start` on repeat, and how often they stand there; below four times is

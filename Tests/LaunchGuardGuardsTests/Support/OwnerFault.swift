@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import LaunchGuardGuards
-import LaunchGuardGuardsFoundation
+import LaunchGuardObservers
 import Testing
 
 /// The faults of types with owners that end a program which is not guarded.

@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import LaunchGuard
 import LaunchGuardGuards
+import LaunchGuardObservers
 import Synchronization
 
 guard CommandLine.arguments.count == 3, let rounds = Int(CommandLine.arguments[2]), rounds > 0 else { exit(2) }

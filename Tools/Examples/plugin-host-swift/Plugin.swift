@@ -1,6 +1,7 @@
 // A plugin of a program for pictures. Its author was in a hurry.
 import Dispatch
 import LaunchGuardGuards
+import LaunchGuardObservers
 import Synchronization
 
 final class Plugin: Sendable {

@@ -2,6 +2,7 @@
 import Glibc
 import LaunchGuard
 import LaunchGuardGuards
+import LaunchGuardObservers
 import Synchronization
 
 let usage = """

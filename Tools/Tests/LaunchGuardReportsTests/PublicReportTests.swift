@@ -75,6 +75,22 @@ import Testing
         #expect(report.html().contains("Notes.open()"))
     }
 
+    @Test func figuresThatCannotBeDoNoHarm() throws {
+        var text = Sample.crashJSON
+        for (figure, hostile) in [("2402000000", "18446744073709551615"), ("1000000000", "18446744073709551614"), ("1100000000", "18446744073709551615"),
+            ("00005581c61c0000", "0000000000000000"), ("00005581c61b0000", "ffffffffffffffff"), (#""omitted":90"#, #""omitted":18446744073709551615"#)] {
+            #expect(text.contains(figure))
+            text = text.replacing(figure, with: hostile)
+        }
+        let report = try JSONDecoder().decode(Report.self, from: Data(text.utf8))
+        #expect(report.modules.first?.addresses.isEmpty == true)
+        #expect(report.ended?.description == "2026-01-31T12:00:00.000000002Z")
+        #expect(report.duration == .nanoseconds(1))
+        #expect(report.launches.count == 1)
+        #expect(!report.html().isEmpty)
+        for format in Report.Format.allCases where format != .minidump { checkExport(of: report, format) }
+    }
+
     @Test func theGoldenLedgersSayWhatTheModelSays() throws {
         for golden in try Self.goldenFiles(".lg") {
             let directory = NSTemporaryDirectory() + "launchguard-ledger-\(UUID().uuidString)"

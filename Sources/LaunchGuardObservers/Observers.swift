@@ -1,4 +1,5 @@
 internal import CCallSite
+internal import LaunchGuardGuards
 import Synchronization
 
 /// Observers of one kind of event, each with an owner that it does not keep alive.
@@ -10,7 +11,7 @@ import Synchronization
 /// finished.remove(player)
 /// ```
 ///
-/// Observing goes wrong in three ways, each a fault of ``GuardClass/observer``:
+/// Observing goes wrong in three ways, each a fault of `GuardClass.observer`:
 ///
 /// - An owner is added that is already there. Guarded, nothing changes. Unguarded, each event
 ///   reaches both handlers.
