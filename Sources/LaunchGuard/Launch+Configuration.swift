@@ -2,12 +2,12 @@ extension Launch {
     /// What a launch does, and when. C: the fields of `lg_launch_options` named below.
     ///
     /// ```swift
-    /// session.launch(
-    ///     "main",
-    ///     .init(hold: .custody, repairsAutomatically: false, killSwitch: "PLAYER_UNPROTECTED"))
+    /// session.launch("main", .init(repairAfter: 3, hold: .custody, onReport: { batch in
+    ///     print("\(batch.streak) crashes in a row, the last one: \(batch.reports.last?.path ?? "-")")
+    /// }))
     /// ```
-    public struct Configuration: Hashable, Sendable {
-        /// Launch crashes in a row from which ``Launch/onReport(_:)`` is called; at least 1. C:
+    public struct Configuration: Sendable {
+        /// Launch crashes in a row from which ``onReport`` is called; at least 1. C:
         /// `report_after`.
         public var reportAfter: Int
         /// Launch crashes in a row from which repairs are tried; at least 1. C: `repair_after`.
@@ -20,8 +20,8 @@ extension Launch {
         public var window: Duration
         /// The condition that finishes the launch. C: `finish`.
         public var finish: Finish
-        /// Longest wait for the answer of ``Launch/onReport(_:)`` and ``Launch/onGiveUp(_:)``; at
-        /// most 5 s. C: `report_wait_ms`.
+        /// Longest wait for the answer of ``onReport`` and ``onGiveUp``; at most 5 s. C:
+        /// `report_wait_ms`.
         public var reportWait: Duration
         /// The ends that count as a launch crash. Unexplained early deaths have a counter of their
         /// own. C: `count`.
@@ -70,6 +70,36 @@ extension Launch {
         /// room for 239 bytes together. C: `modules`.
         public var modules: [String]
 
+        /// Decides the course of the launch. C: `on_decide`.
+        ///
+        /// ``Launch/begin()`` calls the closure on its own thread, before anything of the launch is
+        /// done: answer at once. A launch in shadow ignores the answer. A death inside the closure
+        /// counts as a launch crash. After two such deaths since the last finished launch or repair
+        /// the rule decides, and the closure is not called. The closure receives the context as the
+        /// rule would have it in this launch: ``LaunchInfo/status`` is
+        /// ``Launch/Status/needsRepair`` where the rule would hold the launch.
+        public var onDecide: (@Sendable (LaunchInfo) -> Launch.Decision)?
+        /// Receives the runs that have crashed. C: `on_report`.
+        ///
+        /// The closure is called once for each new value of the streak from ``reportAfter`` on,
+        /// once where unexplained deaths reach ``unknownAfter``, and once after an end that came
+        /// while no launch was under way, before anything else of the launch runs. The launch waits
+        /// for it at most ``reportWait``; the closure may run longer. An error that the closure
+        /// throws is logged.
+        public var onReport: (@Sendable (Launch.ReportBatch) async throws -> Void)?
+        /// Called when repairs and safe mode did not help and the launch is halted: the place to
+        /// restore the factory state, to show a notice, or to ask the supervisor to stop trying. C:
+        /// `on_give_up`.
+        ///
+        /// The launch waits for the closure at most ``reportWait``, then makes one try in safe
+        /// mode. Where the start is supervised, it makes that try only after
+        /// ``Launch/trySafeMode()``. An error that the closure throws is logged.
+        public var onGiveUp: (@Sendable () async throws -> Void)?
+        /// Called for each change of the status, where the change happens, in order with all other
+        /// closures of the launch, which ``Launch/statusUpdates`` cannot promise. The closure must
+        /// not block. C: `on_status`.
+        public var onStatus: (@Sendable (Launch.Status) -> Void)?
+
         /// Every option has the default of the C interface.
         public init(
             reportAfter: Int = 1,
@@ -92,7 +122,11 @@ extension Launch {
             isShadow: Bool = false,
             cancellation: Cancellation = .ignored,
             killSwitch: String? = nil,
-            modules: [String] = []
+            modules: [String] = [],
+            onDecide: (@Sendable (LaunchInfo) -> Launch.Decision)? = nil,
+            onReport: (@Sendable (Launch.ReportBatch) async throws -> Void)? = nil,
+            onGiveUp: (@Sendable () async throws -> Void)? = nil,
+            onStatus: (@Sendable (Launch.Status) -> Void)? = nil
         ) {
             self.reportAfter = reportAfter
             self.repairAfter = repairAfter
@@ -115,6 +149,10 @@ extension Launch {
             self.cancellation = cancellation
             self.killSwitch = killSwitch
             self.modules = modules
+            self.onDecide = onDecide
+            self.onReport = onReport
+            self.onGiveUp = onGiveUp
+            self.onStatus = onStatus
         }
     }
 }

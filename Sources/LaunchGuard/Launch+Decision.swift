@@ -1,5 +1,5 @@
 extension Launch {
-    /// The course of a launch that begins, from the closure of ``Launch/onDecide(_:)``. C:
+    /// The course of a launch that begins, from ``Launch/Configuration/onDecide``. C:
     /// `lg_decision`.
     public enum Decision: Sendable {
         /// As docs/LAUNCH.md says.

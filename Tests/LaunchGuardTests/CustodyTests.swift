@@ -240,8 +240,10 @@ import Testing
         for streak in 0...1 {
             await #expect(processExitsWith: .signal(SIGSEGV)) { [streak = streak as Int, directory = scene.directory as String] in
                 let child = Child(directory)
-                let launch = try child.start().launch("main", .init(reportAfter: 1))
-                launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
+                let session = try child.start()
+                let launch = session.launch("main", .init(reportAfter: 1, onReport: { batch in
+                    child.note("report \(batch.streak) \(session.launch("main").info?.lastTask ?? "-")")
+                }))
                 launch.addTask("open database") { child.note("database") }
                 launch.addTask("open plugins") { Child.fault() }
                 #expect(launch.info?.lastTask == (streak == 0 ? nil : "open plugins"))
@@ -250,8 +252,10 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", .init(reportAfter: 1))
-            launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
+            let session = try child.start()
+            let launch = session.launch("main", .init(reportAfter: 1, onReport: { batch in
+                child.note("report \(batch.streak) \(session.launch("main").info?.lastTask ?? "-")")
+            }))
             launch.addTask("open database") { child.note("database") }
             launch.addTask("open plugins") { child.note("plugins") }
             try await launch.begin().get()

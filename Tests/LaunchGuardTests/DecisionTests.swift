@@ -12,9 +12,10 @@ import TestSupport
 
         init(_ configuration: Launch.Configuration = .init(), _ decide: (@Sendable (LaunchInfo) -> Launch.Decision)? = nil) throws {
             simulation = try Simulation()
-            launch = simulation.session.launch("main", configuration.with(repairAfter: 1, window: .zero))
-            if let decide { launch.onDecide(decide) }
-            launch.onReport { [log] count, reports in log.add("report \(count)") }
+            var configuration = configuration.with(repairAfter: 1, window: .zero)
+            configuration.onDecide = decide
+            configuration.onReport = { [log] batch in log.add("report \(batch.streak)") }
+            launch = simulation.session.launch("main", configuration)
             launch.addRepair("mend", impact: 1) { [log] in log.add("mend") }
             launch.addTask("work", options: .suspect) { [log] in log.add("work") } onProtect: { [log] in log.add("protect") }
         }
@@ -43,12 +44,11 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
-            launch.onDecide { info in
+            let launch = try child.start().launch("main", .init(onDecide: { info in
                 let last = info.lastReport
                 child.note("\(last?.kind ?? "") \(last?.isSameAsBefore == true) \(last?.place?.contains("+0x") == true) \(last?.fingerprint?.count ?? 0)")
                 return .goOn
-            }
+            }))
             try await launch.begin().get()
         }
         #expect(scene.journal == ["fault.null_offset true true 32"])

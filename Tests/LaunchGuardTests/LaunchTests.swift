@@ -13,14 +13,13 @@ import TestSupport
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", .init(reportAfter: 2, repairAfter: 2))
-            launch.onReport { count, reports in
-                child.note("report \(count) \(reports.map { "\($0.ordinal) \($0.end) \($0.signal ?? 0)" })")
-                for report in reports {
+            let launch = try child.start().launch("main", .init(reportAfter: 2, repairAfter: 2, onReport: { batch in
+                child.note("\(batch.context) \(batch.streak) \(batch.reports.map { "\($0.ordinal) \($0.end) \($0.signal ?? 0)" })")
+                for report in batch.reports {
                     let run = try Reader(path: report.path).run()
                     #expect(run.identity?.uuid == report.uuid)
                 }
-            }
+            }))
             launch.addRepair("mend", impact: 10) { child.note("repair") }
             launch.addTask("work") { child.note("work") }
             #expect(launch.streak == 2)
@@ -29,12 +28,11 @@ import TestSupport
             #expect(launch.finish())
             #expect(launch.status == .normal)
         }
-        #expect(scene.journal == ["report 2 [\"1 crash 11\", \"2 crash 11\"]", "repair", "work"])
+        #expect(scene.journal == ["main 2 [\"1 crash 11\", \"2 crash 11\"]", "repair", "work"])
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
-            launch.onReport { count, _ in child.note("report \(count)") }
+            let launch = try child.start().launch("main", .init(onReport: { child.note("report \($0.streak)") }))
             launch.addRepair("mend", impact: 10) { child.note("repair") }
             #expect(launch.streak == 0)
             try await launch.begin().get()
@@ -151,6 +149,43 @@ import TestSupport
         }
     }
 
+    @Test func aSecondConfigurationIsTheSameOrAMistakeWithAName() throws {
+        let session = try Simulation().session
+        let first = session.launch("main", .init(repairAfter: 3, heartbeat: .seconds(9), onReport: { _ in }))
+        #expect(session.launch("main") === first)
+        #expect(session.launch("main", .init(repairAfter: 3, heartbeat: .seconds(9))) === first)
+        let mistakes: [(Launch.Configuration, String)] = [
+            (.init(repairAfter: 3), "its heartbeat is Optional(9.0 seconds), not nil"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), killSwitch: "NO"), "its killSwitch is nil, not Optional(\"NO\")"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), safeMode: .init(crashLimit: 7)), "its safeMode is"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onDecide: { _ in .byRule }), "has onDecide: keep the launch, or ask for it by its name alone"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onReport: { _ in }), "has onReport: keep"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onGiveUp: {}), "has onGiveUp: keep"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onStatus: { _ in }), "has onStatus: keep"),
+        ]
+        for (configuration, text) in mistakes {
+            let other = session.launch("main", configuration)
+            #expect(other !== first && other.problem?.code == .option)
+            #expect(other.problem?.message.contains(text) == true, "\(other.problem?.message ?? "")")
+            #expect(other.problem?.message.hasPrefix("the session has a launch \"main\" already: ") == true)
+        }
+        #expect(first.problem == nil && session.launch("main") === first)
+        let byName = session.launch("plain")
+        #expect(session.launch("plain", .init()) === byName)
+    }
+
+    @Test func whatComesTooLateHasAProblemWithItsName() async throws {
+        for isTask in [false, true] {
+            let log = Log()
+            let launch = try Simulation().session.launch("main", .init(window: .zero))
+            try await launch.begin().get()
+            if isTask { launch.addTask("late") { log.add("ran") } } else { launch.addRepair("late", impact: 1) { log.add("ran") } }
+            #expect(launch.problem?.code == .state)
+            #expect(launch.problem?.message.hasPrefix(isTask ? "task \"late\": " : "repair \"late\": ") == true, "\(launch.problem?.message ?? "")")
+            #expect(log.all == [])
+        }
+    }
+
     @Test func aLaunchBeginsOnceAndIsFinishedAfterThat() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
@@ -171,8 +206,7 @@ import TestSupport
             try await Child(directory).crash()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main", .init(reportAfter: 1))
-            launch.onReport { _, _ in throw Failure(description: "no network") }
+            let launch = try Child(directory).start().launch("main", .init(reportAfter: 1, onReport: { _ in throw Failure(description: "no network") }))
             try await launch.begin().get()
         }
         #expect(try scene.lastLog().contains { $0.contains("report failed: no network") })
@@ -185,11 +219,10 @@ import TestSupport
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", .init(reportAfter: 1, reportWait: .milliseconds(500)))
-            launch.onReport { _, _ in
+            let launch = try child.start().launch("main", .init(reportAfter: 1, reportWait: .milliseconds(500), onReport: { _ in
                 child.note("report")
                 try await stayUntilCancelled()
-            }
+            }))
             launch.addTask("work") { child.note("work") }
             try await launch.begin().get()
         }

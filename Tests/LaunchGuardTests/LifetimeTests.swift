@@ -17,19 +17,21 @@ import TestSupport
         func use() {}
     }
 
-    /// A launch whose closures capture something each; returns the names.
-    private static func prepare(_ launch: Launch, _ log: Log) -> [String] {
+    /// A launch whose closures capture something each, and their names.
+    private static func prepare(_ session: Session, _ hold: Launch.Configuration.Hold, _ log: Log) -> (Launch, [String]) {
         func closure(_ name: String) -> @Sendable () -> Void {
             let capture = Capture(name, log)
             return { capture.use() }
         }
-        let decide = closure("decide"), report = closure("report"), giveUp = closure("give-up"), event = closure("event")
-        launch.onDecide { _ in
-            decide()
-            return .byRule
-        }
-        launch.onReport { _, _ in report() }
-        launch.onGiveUp { giveUp() }
+        let event = closure("event")
+        let launch = session.launch("main", .init(
+            window: .zero, hold: hold,
+            onDecide: { [run = closure("decide")] _ in
+                run()
+                return .byRule
+            },
+            onReport: { [run = closure("report")] _ in run() }, onGiveUp: { [run = closure("give-up")] in run() },
+            onStatus: { [run = closure("status")] _ in run() }))
         launch.addRepair("mend", impact: 1) { [run = closure("repair")] in run() }
         launch.addRepair("mend", impact: 1) { [run = closure("refused repair")] in run() }
         launch.addTask("work") { [run = closure("task")] in run() } onProtect: { [run = closure("protect")] in run() } onEvent: { _ in event() }
@@ -37,7 +39,11 @@ import TestSupport
         launch.addTask("work", options: .replace) { [run = closure("replacing task")] in run() }
         launch.addTask("left out") { [run = closure("left-out task")] in run() }
         launch.leaveOut("left out")
-        return ["decide", "report", "give-up", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task", "event"]
+        let names = [
+            "decide", "report", "give-up", "status", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task",
+            "event",
+        ]
+        return (launch, names)
     }
 
     @Test(arguments: [Launch.Configuration.Hold.block, .custody, .never])
@@ -48,8 +54,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { [directory = scene.directory as String, number = number as Int] in
             let log = Log()
             let session = try Child(directory).start()
-            let launch = session.launch("main", .init(window: .zero, hold: Launch.Configuration.Hold.allCases[number]))
-            let names = Self.prepare(launch, log)
+            let (launch, names) = Self.prepare(session, Launch.Configuration.Hold.allCases[number], log)
             try await launch.begin().get()
             try await launch.waitUntilLaunched().get()
             #expect(!log.all.contains("freed decide"))

@@ -8,9 +8,10 @@ import TestSupport
     private static func prepare(
         _ session: Session, _ log: Log, configuration: Launch.Configuration = Launch.Configuration(), mends: Bool = true
     ) -> Launch {
-        let launch = session.launch("main", configuration.with(reportAfter: 1, repairAfter: 2, window: .zero))
-        launch.onReport { count, _ in log.add("report \(count)") }
-        launch.onGiveUp { log.add("give up") }
+        var configuration = configuration.with(reportAfter: 1, repairAfter: 2, window: .zero)
+        configuration.onReport = { log.add("report \($0.streak)") }
+        configuration.onGiveUp = { log.add("give up") }
+        let launch = session.launch("main", configuration)
         launch.addRepair("mend", impact: 10, attempts: 1) {
             log.add("repair")
             if !mends { throw Failure(description: "cannot be mended") }

@@ -20,8 +20,7 @@ import Testing
     }
 
     @Test func optionsAreComparedByValue() {
-        #expect(Launch.Configuration() == Launch.Configuration() && Launch.Configuration() != Launch.Configuration(hold: .custody))
-        #expect(Launch.Configuration(safeMode: .init(retryRuns: 3)) != Launch.Configuration())
+        #expect(Launch.Configuration.SafeMode(retryRuns: 3) != Launch.Configuration.SafeMode())
         #expect(Set([Session.RecordOptions(), Session.RecordOptions(), .init(threadLimit: 1)]).count == 2)
         #expect(Session.HangThresholds(running: .seconds(3)) != Session.HangThresholds())
     }

@@ -13,18 +13,25 @@ struct CoreLaunch: @unchecked Sendable {
         _ session: OpaquePointer?, _ options: LaunchOptions?, _ hooks: LaunchHooks
     ) -> (CoreLaunch, lg_status) {
         var cOptions = unsafe lg_launch_options(options)
-        unsafe cOptions.on_report = { batch, done, user in
-            guard let batch = unsafe batch?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return }
-            unsafe hooks.runReport(Int(batch.streak), reports(batch), CoreCompletion(done))
+        let closures = hooks.closures
+        if closures.onReport != nil {
+            unsafe cOptions.on_report = { batch, done, user in
+                guard let batch = unsafe batch?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return }
+                unsafe hooks.runReport(Launch.ReportBatch(batch), CoreCompletion(done))
+            }
         }
-        unsafe cOptions.on_decide = { info, last, user in
-            guard let info = unsafe info?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return LG_DECISION_BY_RULE }
-            var decided = LaunchInfo(info)
-            decided.lastReport = unsafe (last?.pointee).map { unsafe Report($0) }
-            return hooks.decide(decided).core
+        if closures.onDecide != nil {
+            unsafe cOptions.on_decide = { info, last, user in
+                guard let info = unsafe info?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return LG_DECISION_BY_RULE }
+                var decided = LaunchInfo(info)
+                decided.lastReport = unsafe (last?.pointee).map { unsafe Report($0) }
+                return hooks.decide(decided).core
+            }
         }
-        unsafe cOptions.on_give_up = { _, done, user in
-            unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
+        if closures.onGiveUp != nil {
+            unsafe cOptions.on_give_up = { _, done, user in
+                unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
+            }
         }
         unsafe cOptions.on_status = { launch, status, user in
             unsafe Box<LaunchHooks>.value(user)?.statusChanged(Launch.Status(status), of: CoreLaunch(pointer: launch))
@@ -148,11 +155,5 @@ final class Box<Value: Sendable>: Sendable {
     static func value(_ user: UnsafeMutableRawPointer?) -> Value? {
         guard let user = unsafe user else { return nil }
         return unsafe Unmanaged<Box>.fromOpaque(user).takeUnretainedValue().value
-    }
-}
-
-private func reports(_ batch: lg_report_batch) -> [Report] {
-    unsafe UnsafeBufferPointer(start: batch.reports, count: Int(batch.report_count)).compactMap { pointer in
-        unsafe pointer.map { unsafe Report($0.pointee) }
     }
 }

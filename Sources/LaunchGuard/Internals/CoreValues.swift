@@ -130,6 +130,15 @@ extension Report {
     }
 }
 
+extension Launch.ReportBatch {
+    init(_ batch: lg_report_batch) {
+        let reports = unsafe UnsafeBufferPointer(start: batch.reports, count: Int(batch.report_count)).compactMap { pointer in
+            unsafe pointer.map { unsafe Report($0.pointee) }
+        }
+        unsafe self.init(context: String(cString: batch.context), streak: Int(batch.streak), reports: reports)
+    }
+}
+
 extension KeptFile {
     init(_ kept: lg_kept_file) {
         unsafe self.init(
