@@ -3,7 +3,7 @@ extension Launch {
     ///
     /// ```swift
     /// session.launch("main", .init(repairAfter: 3, hold: .custody, onReport: { batch in
-    ///     print("\(batch.streak) crashes in a row, the last one: \(batch.reports.last?.path ?? "-")")
+    ///     print("\(batch.streak) crashes in a row, \(batch.reports.count) new runs")
     /// }))
     /// ```
     public struct Configuration: Sendable {
@@ -77,7 +77,7 @@ extension Launch {
         /// counts as a launch crash. After two such deaths since the last finished launch or repair
         /// the rule decides, and the closure is not called. The closure receives the context as the
         /// rule would have it in this launch: ``LaunchInfo/status`` is
-        /// ``Launch/Status/needsRepair`` where the rule would hold the launch.
+        /// ``Launch/Status/awaitingRepair`` where the rule would hold the launch.
         public var onDecide: (@Sendable (LaunchInfo) -> Launch.Decision)?
         /// Receives the runs that have crashed. C: `on_report`.
         ///

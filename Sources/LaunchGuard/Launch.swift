@@ -46,13 +46,14 @@ public final class Launch: Sendable {
     /// that was refused; `nil` without a problem. The rest of the launch works all the same.
     public var problem: LaunchGuardError? { state.withLock { $0.problem } }
 
-    /// The status now. C: `lg_launch_get_status()`.
+    /// The status now. C: `lg_launch_get_state()`.
     public var status: Status { core.status }
 
-    /// The status now and every later change; ends when the launch is finished or its end was
-    /// announced, when ``begin()`` returns anything but ``Outcome/launched``, when an essential
-    /// task has failed, and when the session is stopped. Each iteration is independent, and gets
-    /// every change even when it is slow. C: `on_status`.
+    /// The status now and every later change; ends, with the last status, when the launch is
+    /// finished or its end was announced, when ``begin()`` returns anything but
+    /// ``Outcome/launched``, unless it was begun before, when an essential task has failed, and
+    /// when the session is stopped. Each iteration is independent, and gets every change even when
+    /// it is slow. C: `on_status`.
     public var statusUpdates: StatusUpdates { StatusUpdates(source: hooks.statuses) }
 
     /// All that is known of the context now; `nil` for an unprotected launch. C:
@@ -81,7 +82,10 @@ public final class Launch: Sendable {
     /// do without. Errors of repairs and other tasks are in the log. A second call is a mistake of
     /// the program: it has the outcome ``Outcome/refused(_:)``.
     nonisolated(nonsending) public func begin() async -> Outcome {
-        if hooks.cancellation == .forwarded, Task.isCancelled { return .cancelled(task: nil) }
+        if hooks.cancellation == .forwarded, Task.isCancelled {
+            hooks.beginsNothing(core)
+            return .cancelled(task: nil)
+        }
         let context = CallerContext()
         var code: LaunchGuardError.Code
         do throws(LaunchGuardError) {
@@ -93,6 +97,7 @@ public final class Launch: Sendable {
             }
         } catch {
             context.end()
+            hooks.beginsNothing(core)
             return refused(error)
         }
         if code == .state {

@@ -76,7 +76,7 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     /// The context of a program that has never crashed, but for what is given: for tests of
     /// ``Launch/Configuration/onDecide``.
     public init(
-        name: String, status: Launch.Status = .normal, mode: Launch.Mode = .normal, isHalted: Bool = false, isDue: Bool = false,
+        name: String, status: Launch.Status = .idle, mode: Launch.Mode = .normal, isHalted: Bool = false, isDue: Bool = false,
         isShadow: Bool = false, streak: Int = 0, unknown: Int = 0, reported: Int = 0, rung: Int = 0, rungCount: Int = 1,
         attempts: Int = 0, interruptions: Int = 0, skips: Int = 0, goodRuns: Int = 0, retryRuns: Int = 2,
         safeCrashes: Int = 0, reportAfter: Int = 1, repairAfter: Int = 2, unknownAfter: Int? = 4, safeCrashLimit: Int? = 2,

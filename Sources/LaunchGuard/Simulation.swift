@@ -54,7 +54,7 @@ public final class Simulation: Sendable {
     /// nothing. Its memory stays in use until the process ends. C: `lg_simulate_close()`.
     public func close() {
         session.core.closeSimulation()
-        for launch in session.preparedLaunches { launch.hooks.endLastRun() }
+        for launch in session.preparedLaunches { launch.hooks.endLastRun(launch.core) }
         session.deliveredReports.finish()
     }
 }

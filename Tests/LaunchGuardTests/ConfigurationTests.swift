@@ -123,7 +123,7 @@ import TestSupport
         #expect(launch.problem?.code == .option, "\(String(describing: launch.problem))")
         #expect(launch.problem?.message.isEmpty == false)
         launch.addTask("work") { log.add("work") }
-        #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+        #expect(try await Child.statuses(of: launch) == [.idle, .launching, .finished])
         #expect(log.all == ["work"])
         #expect(launch.info == nil)
     }

@@ -31,12 +31,12 @@ import TestSupport
         let log = Log()
         let scenario = try Scenario { info in
             log.add("\(info.status) \(info.streak) of \(info.repairAfter)")
-            return info.status == .needsRepair ? .goOn : .byRule
+            return info.status == .awaitingRepair ? .goOn : .byRule
         }
         #expect(try await scenario.lives(.crash) == ["work"])
         #expect(try await scenario.lives(.crash) == ["report 1", "work"])
         #expect(scenario.launch.info?.streak == 2)
-        #expect(log.take() == ["checking 0 of 1", "needsRepair 1 of 1"])
+        #expect(log.take() == ["launching 0 of 1", "awaitingRepair 1 of 1"])
     }
 
     @Test func theProgramSeesWhatCrashed() async throws {
@@ -66,7 +66,7 @@ import TestSupport
     @Test func aHeldLaunchWaitsForTheProgram() async throws {
         let scenario = try Scenario(.init(hold: .custody)) { _ in .hold }
         try await scenario.launch.begin().get()
-        try await waitUntil("the launch is held") { scenario.launch.status == .needsRepair }
+        try await waitUntil("the launch is held") { scenario.launch.status == .awaitingRepair }
         passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(scenario.log.take() == ["protect"])
         #expect(scenario.launch.skip())
@@ -120,16 +120,16 @@ import TestSupport
         }
         let state = scene.directory + "/state"
         let info = try Launch.info(of: "main", stateDirectory: state)
-        #expect(info.status == .checking)
+        #expect(info.status == .launching)
         #expect(info.window == .milliseconds(700))
         #expect(info.finish == .both)
-        #expect(try Launch.info(of: "main", stateDirectory: state, by: .init(repairAfter: 1)).status == .needsRepair)
+        #expect(try Launch.info(of: "main", stateDirectory: state, by: .init(repairAfter: 1)).status == .awaitingRepair)
         let nonsense = #expect(throws: LaunchGuardError.self) {
             try Launch.info(of: "main", stateDirectory: state, by: .init(repairAfter: 0))
         }
         #expect(nonsense?.code == .option)
         try Launch.reset("main", stateDirectory: state)
-        #expect(try Launch.info(of: "main", stateDirectory: state).status == .normal)
+        #expect(try Launch.info(of: "main", stateDirectory: state).status == .idle)
         let missing = #expect(throws: LaunchGuardError.self) { try Launch.reset("nobody", stateDirectory: state) }
         #expect(missing?.code == .notFound)
     }

@@ -33,7 +33,7 @@ import TestSupport
         let screen = Task { @MainActor in
             for await status in launch.statusUpdates {
                 log.add("\(status)")
-                guard status == .needsRepair else { continue }
+                guard status == .awaitingRepair else { continue }
                 switch answer {
                 case .yes: #expect(launch.repair())
                 case .otherOne: #expect(launch.refuse())
@@ -42,18 +42,18 @@ import TestSupport
                 }
             }
         }
-        try await log.wait(for: "normal")
+        try await log.wait(for: "idle")
         try await launch.begin().get()
         try await launch.waitUntilLaunched().get()
         #expect(launch.finish())
         await screen.value
         let expected = switch answer {
-        case .yes: ["normal", "erase", "open in probation", "normal"]
-        case .otherOne: ["normal", "rebuild", "open in probation", "normal"]
-        case .notNow: ["normal", "open in normal", "normal"]
-        case .nothing: ["normal", "open in safe", "normal"]
+        case .yes: ["idle", "erase", "open in probation", "finished"]
+        case .otherOne: ["idle", "rebuild", "open in probation", "finished"]
+        case .notNow: ["idle", "open in normal", "finished"]
+        case .nothing: ["idle", "open in safe", "finished"]
         }
-        let changes = [Launch.Status.needsRepair, .repairing, .checking].map { "\($0)" }
+        let changes = [Launch.Status.awaitingRepair, .repairing, .launching].map { "\($0)" }
         #expect(log.take().filter { !changes.contains($0) } == expected)
     }
 
@@ -67,7 +67,7 @@ import TestSupport
         }
         #expect(log.take() == ["first", "second", "refused"])
         try await launch.begin().get()
-        #expect(launch.status == .needsRepair)
+        #expect(launch.status == .awaitingRepair)
         #expect(launch.state(ofTask: "first") == .held)
         #expect(launch.state(ofTask: "nobody") == nil)
         #expect(!launch.finish())
@@ -98,7 +98,7 @@ import TestSupport
         _ = log.take()
         var updates = launch.statusUpdates.makeAsyncIterator()
         try await launch.begin().get()
-        while await updates.next() != .checking {}
+        while await updates.next() != .launching {}
         #expect(log.take() == ["work", "mend"])
         #expect(launch.finish())
     }
@@ -114,7 +114,7 @@ import TestSupport
         #expect(error?.code == .restart)
         #expect(error?.message.contains("restart") == true)
         #expect(log.take() == ["replace"])
-        #expect(launch.status == .normal)
+        #expect(launch.status == .finished)
         simulation.end(.clean)
         try await launch.begin().get()
         #expect(launch.mode == .probation)
@@ -139,7 +139,7 @@ import TestSupport
         #expect(!launch.protect())
         var seen: [Launch.Status] = []
         while let status = await updates.next() { seen.append(status) }
-        #expect(seen == [.normal, .checking, .needsRepair, .repairing, .checking, .normal])
+        #expect(seen == [.idle, .launching, .awaitingRepair, .repairing, .launching, .finished])
     }
 
     @Test func protectAfterTheTasksRepairsOnItsOwn() async throws {
@@ -165,7 +165,7 @@ import TestSupport
         try await launch.begin().get()
         #expect(!launch.repair())
         launch.protect()
-        #expect(launch.status == .needsRepair)
+        #expect(launch.status == .awaitingRepair)
         passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(log.take() == ["work"])
         #expect(launch.repair())
@@ -182,7 +182,7 @@ import TestSupport
         _ = log.take()
         let updates = launch.statusUpdates
         let screen = Task {
-            for await status in updates where status == .needsRepair { simulation.session.announceTermination() }
+            for await status in updates where status == .awaitingRepair { simulation.session.announceTermination() }
         }
         let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
         #expect(error?.code == .interrupted)
@@ -206,9 +206,9 @@ import TestSupport
             try await waitUntil("the notice is shown") { child.hasNote("notice") }
             for await status in launch.statusUpdates {
                 switch status {
-                case .needsRepair: #expect(launch.repair())
-                case .checking: launch.finish()
-                case .repairing, .normal: break
+                case .awaitingRepair: #expect(launch.repair())
+                case .launching: launch.finish()
+                case .repairing, .idle, .finished: break
                 }
             }
             try await launch.waitUntilLaunched().get()
@@ -227,7 +227,7 @@ import TestSupport
         #expect(launch.streak == 1)
         #expect(!launch.repair())
         try await launch.begin().get()
-        #expect(launch.status == .checking)
+        #expect(launch.status == .launching)
         #expect(launch.info?.isShadow == true)
         #expect(!launch.repair())
         #expect(log.take() == ["work", "work"])

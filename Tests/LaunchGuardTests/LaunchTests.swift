@@ -24,9 +24,9 @@ import TestSupport
             launch.addTask("work") { child.note("work") }
             #expect(launch.streak == 2)
             try await launch.begin().get()
-            #expect(launch.status == .checking)
+            #expect(launch.status == .launching)
             #expect(launch.finish())
-            #expect(launch.status == .normal)
+            #expect(launch.status == .finished)
         }
         #expect(scene.journal == ["main 2 [\"1 crash 11\", \"2 crash 11\"]", "repair", "work"])
 
@@ -89,8 +89,8 @@ import TestSupport
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().launch("main", .init(window: .milliseconds(50), finish: .time))
             try await launch.begin().get()
-            for await status in launch.statusUpdates where status == .normal { break }
-            #expect(launch.status == .normal)
+            for await status in launch.statusUpdates where status == .finished { break }
+            #expect(launch.status == .finished)
         }
     }
 
@@ -126,7 +126,7 @@ import TestSupport
             let launch = nonsense.launch(session)
             #expect(launch.problem?.code == .option, "\(String(describing: launch.problem))")
             launch.addTask("work") { child.note("work") }
-            #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+            #expect(try await Child.statuses(of: launch) == [.idle, .launching, .finished])
             #expect(session.protection == .full)
         }
         #expect(scene.journal == ["work"])
@@ -142,9 +142,9 @@ import TestSupport
             #expect(other !== launch)
             #expect(other.problem?.message == "the session has a launch \"main\" already: its repairAfter is 2, not 5")
             try await other.begin().get()
-            #expect(launch.problem == nil && launch.status == .normal)
+            #expect(launch.problem == nil && launch.status == .idle)
             try await launch.begin().get()
-            #expect(launch.status == .checking)
+            #expect(launch.status == .launching)
             #expect(session.launch("other") !== launch)
         }
     }
@@ -190,7 +190,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().launch("main")
-            #expect(launch.status == .normal)
+            #expect(launch.status == .idle)
             #expect(!launch.finish())
             try await launch.begin().get()
             let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }

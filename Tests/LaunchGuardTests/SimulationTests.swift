@@ -30,9 +30,9 @@ import TestSupport
 
         try await launch.begin().get()
         #expect(log.take() == ["open", "plugins"])
-        #expect(launch.status == .checking)
+        #expect(launch.status == .launching)
         #expect(simulation.end(.crash))
-        #expect(launch.status == .normal)
+        #expect(launch.status == .idle)
         #expect(launch.streak == 1)
 
         try await launch.begin().get()
@@ -88,7 +88,7 @@ import TestSupport
         _ = log.take()
         var updates = launch.statusUpdates.makeAsyncIterator()
         async let begun = launch.begin()
-        while await updates.next() != .needsRepair {}
+        while await updates.next() != .awaitingRepair {}
         try await log.wait(for: "give up")
         #expect(launch.info?.isHalted == true)
         #expect(!launch.repair())
@@ -96,7 +96,7 @@ import TestSupport
         #expect(launch.trySafeMode())
         try await begun.get()
         #expect(log.take() == ["report 3", "give up", "open"])
-        #expect(launch.status == .checking)
+        #expect(launch.status == .launching)
         #expect(!launch.trySafeMode())
     }
 
@@ -201,12 +201,12 @@ import TestSupport
             simulation.end(.crash)
             var seen: [Launch.Status] = []
             while let status = await updates.next() { seen.append(status) }
-            #expect(seen == [.normal, .checking, .normal])
+            #expect(seen == [.idle, .launching, run == 1 ? .finished : .idle])
         }
         let open = launch.statusUpdates
         async let last = open.reduce(into: []) { $0.append($1) }
         simulation.close()
-        #expect(await last == [.normal])
+        #expect(await last == [.idle])
         #expect(!simulation.end(.crash))
     }
 
@@ -218,7 +218,7 @@ import TestSupport
         #expect(launches.map(\.streak) == [1, 0, 0, 0])
         simulations[0].close()
         try await launches[1].begin().get()
-        #expect(launches[1].status == .checking)
+        #expect(launches[1].status == .launching)
         #expect(launches[1].info?.launches == 1)
     }
 }

@@ -12,7 +12,7 @@ import Testing
     @Test func reportsAndInfosCanBeMadeAndWrittenDown() throws {
         let report = Report(path: "/runs/1.lgrun", uuid: "u", ordinal: 7, end: .crash, signal: 11, isInLaunch: false)
         #expect(try Self.written(report) == report)
-        let info = LaunchInfo(name: "main", status: .needsRepair, streak: 3, lastTask: "open", window: nil, finish: .mark)
+        let info = LaunchInfo(name: "main", status: .awaitingRepair, streak: 3, lastTask: "open", window: nil, finish: .mark)
         #expect(try Self.written(info) == info)
         #expect(info.repairAfter == 2 && info.window == nil && info.finish == .mark)
         let memory = Session.Memory(usedBytes: 90, limitBytes: 100, percent: 90, isOfCgroup: true)

@@ -51,6 +51,20 @@ typedef enum lg_launch_status {
     LG_LAUNCH_REPAIRING = 3
 } lg_launch_status;
 
+/** The same states with "not begun" and "finished" apart; docs/LAUNCH.md has both in one table. */
+typedef enum lg_launch_state {
+    /** Not begun. */
+    LG_LAUNCH_STATE_IDLE = 0,
+    /** LG_LAUNCH_CHECKING. */
+    LG_LAUNCH_STATE_LAUNCHING = 1,
+    /** LG_LAUNCH_NEEDS_REPAIR. */
+    LG_LAUNCH_STATE_AWAITING_REPAIR = 2,
+    /** LG_LAUNCH_REPAIRING. */
+    LG_LAUNCH_STATE_REPAIRING = 3,
+    /** Finished, or over since its end was announced. */
+    LG_LAUNCH_STATE_FINISHED = 4
+} lg_launch_state;
+
 /** The kind of a launch. */
 typedef enum lg_launch_mode {
     LG_LAUNCH_MODE_NORMAL = 0,
@@ -114,6 +128,7 @@ typedef struct lg_launch_info {
     /** times in a row that the program was terminated in `last_task`; the third and later count */
     uint32_t stops;
     uint32_t events;           /**< LG_EVENT_* of the last launch; in on_decide, by the rule */
+    lg_launch_state state;     /**< of the same launch as `status` */
 } lg_launch_info;
 
 #ifdef __cplusplus
@@ -516,6 +531,13 @@ LG_API lg_status lg_launch_finished(lg_launch *launch);
  *  Durable: nothing is stored.
  */
 LG_API lg_launch_status lg_launch_get_status(const lg_launch *launch);
+
+/** The state of the launch now.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: the value at the fork.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_launch_state lg_launch_get_state(const lg_launch *launch);
 
 /** Consecutive launch crashes of this context before this run; 0 for an unprotected launch.
  *

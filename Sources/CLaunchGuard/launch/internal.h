@@ -105,7 +105,7 @@ struct lg_launch {
     uint32_t omitted_count;
     char hinted[LG__NAME_BYTES]; /* key that a hint of the vendor leaves out; "": none */
 
-    _Atomic uint32_t status;
+    _Atomic uint32_t now; /* lg_launch_state */
     _Atomic uint32_t streak;
     lg_launch_status unpublished[LG__STATUSES]; /* changes that on_status has not heard of */
     uint32_t unpublished_count;

@@ -9,6 +9,28 @@
 /* The stored values of a context; `status` is that of its stored phase. */
 void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_info *ret_info);
 
+/* The state that a program sees in a phase, and the same as one of four: "not begun" and "finished"
+ * are one there. */
+static inline lg_launch_state lg__reader_context_state(uint32_t phase)
+{
+    switch (phase) {
+    case LG_PHASE_DECIDING:
+    case LG_PHASE_LAUNCHING: return LG_LAUNCH_STATE_LAUNCHING;
+    case LG_PHASE_HELD:
+    case LG_PHASE_HALTED: return LG_LAUNCH_STATE_AWAITING_REPAIR;
+    case LG_PHASE_REPAIRING: return LG_LAUNCH_STATE_REPAIRING;
+    case LG_PHASE_FINISHED:
+    case LG_PHASE_TERMINATING: return LG_LAUNCH_STATE_FINISHED;
+    default: return LG_LAUNCH_STATE_IDLE;
+    }
+}
+
+static inline lg_launch_status lg__reader_context_status(lg_launch_state state)
+{
+    return (lg_launch_status)(state % LG_LAUNCH_STATE_FINISHED);
+}
+void lg__reader_context_is(lg_launch_info *info, lg_launch_state state);
+
 /* A copy for the program, whose lg_launch_info may be of another version. LG_ERR_ARGUMENT: its size
  * is not set. */
 lg_status lg__reader_context_give(const lg_launch_info *info, lg_launch_info *ret_info);

@@ -34,7 +34,7 @@ struct CoreLaunch: @unchecked Sendable {
             }
         }
         unsafe cOptions.on_status = { launch, status, user in
-            unsafe Box<LaunchHooks>.value(user)?.statusChanged(Launch.Status(status), of: CoreLaunch(pointer: launch))
+            unsafe Box<LaunchHooks>.value(user)?.statusChanged(Launch.Status(status, now: lg_launch_get_state(launch)), of: CoreLaunch(pointer: launch))
         }
         unsafe cOptions.user = Unmanaged.passRetained(Box(hooks)).toOpaque()
         var pointer: OpaquePointer?
@@ -50,7 +50,7 @@ struct CoreLaunch: @unchecked Sendable {
         return unsafe (CoreLaunch(pointer: pointer), status)
     }
 
-    var status: Launch.Status { unsafe Launch.Status(lg_launch_get_status(pointer)) }
+    var status: Launch.Status { unsafe Launch.Status(lg_launch_get_state(pointer)) }
 
     var streak: Int { unsafe Int(lg_launch_streak(pointer)) }
 

@@ -36,7 +36,7 @@ extension lg_launch_options {
 extension LaunchInfo {
     init(_ info: lg_launch_info) {
         name = characters(info.name)
-        status = Launch.Status(info.status)
+        status = Launch.Status(info.state)
         mode = Launch.Mode(info.mode)
         isHalted = info.halted != 0
         isDue = info.due != 0
@@ -161,12 +161,24 @@ extension Launch.Configuration.Hold {
 }
 
 extension Launch.Status {
-    init(_ status: lg_launch_status) {
+    init(_ state: lg_launch_state) {
+        switch state {
+        case LG_LAUNCH_STATE_LAUNCHING: self = .launching
+        case LG_LAUNCH_STATE_AWAITING_REPAIR: self = .awaitingRepair
+        case LG_LAUNCH_STATE_REPAIRING: self = .repairing
+        case LG_LAUNCH_STATE_FINISHED: self = .finished
+        default: self = .idle
+        }
+    }
+
+    /// From a change, which may be older than the state now. The change to "normal" is the end of a
+    /// launch, and only a simulated one is idle again by then.
+    init(_ status: lg_launch_status, now: lg_launch_state) {
         switch status {
-        case LG_LAUNCH_CHECKING: self = .checking
-        case LG_LAUNCH_NEEDS_REPAIR: self = .needsRepair
+        case LG_LAUNCH_CHECKING: self = .launching
+        case LG_LAUNCH_NEEDS_REPAIR: self = .awaitingRepair
         case LG_LAUNCH_REPAIRING: self = .repairing
-        default: self = .normal
+        default: self = now == LG_LAUNCH_STATE_IDLE ? .idle : .finished
         }
     }
 }

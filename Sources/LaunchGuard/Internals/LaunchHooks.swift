@@ -151,24 +151,31 @@ final class LaunchHooks: Sendable {
         if !attempts.isEmpty, launch.status != .repairing {
             for attempt in attempts { attempt.task.cancel() }
         }
-        if status == .needsRepair, isCancelled(context) { launch.goOn() }
+        if status == .awaitingRepair, isCancelled(context) { launch.goOn() }
         closures.onStatus?(status)
         statuses.publish(status)
-        if status == .normal, !isRepeated { release(of: launch) }
+        if status == .finished, !isRepeated { release(of: launch) }
     }
 
     // MARK: The end
 
     /// The session was stopped.
     func stop(_ launch: CoreLaunch) {
+        statuses.finish(launch.status, isClosed: true)
         guard launch.wait(milliseconds: 0) != .state else { return }
-        statuses.finish()
         release(of: launch, withEvents: true)
+    }
+
+    /// A call of `begin()` did nothing. The next one may, and has updates again.
+    func beginsNothing(_ launch: CoreLaunch) {
+        guard launch.status == .idle else { return }
+        statuses.finish(.idle)
+        statuses.restart()
     }
 
     /// The launch did not get as far as its end, and nothing more of it runs.
     func end(_ launch: CoreLaunch) {
-        statuses.finish()
+        statuses.finish(launch.status)
         if !isRepeated { release(of: launch) }
     }
 
@@ -220,9 +227,9 @@ final class LaunchHooks: Sendable {
         statuses.restart()
     }
 
-    func endLastRun() {
+    func endLastRun(_ launch: CoreLaunch) {
         cancelAll()
-        statuses.finish()
+        statuses.finish(launch.status, isClosed: true)
         release(withEvents: true)
     }
 

@@ -22,7 +22,7 @@ launch.addTask("open documents", options: .essential) { @MainActor in
 
 // The user's consent. The loop below turns while the question waits.
 Task { @MainActor in
-    for await status in launch.statusUpdates where status == .needsRepair {
+    for await status in launch.statusUpdates where status == .awaitingRepair {
         if await window.ask("rebuild the index?") { launch.repair() } else { launch.skip() }
     }
 }

@@ -15,7 +15,7 @@ final class Window {
 
     /// Asks the user, where the launch waits for the answer.
     func show(_ status: Launch.Status, of launch: Launch) {
-        guard status == .needsRepair else { return }
+        guard status == .awaitingRepair else { return }
         say("reset the library? \(userAgrees ? "yes" : "no")")
         if userAgrees { launch.repair() } else { launch.skip() }
     }

@@ -28,7 +28,7 @@ final class SimulationStage: Sendable {
         var isBetweenRuns = true
         var outcome: Outcome?
         /// The last one that was passed on.
-        var status = Launch.Status.normal
+        var status = Launch.Status.idle
         var decision = Launch.Decision.byRule
         var protected = 0
         var wasHeld = false
@@ -53,8 +53,8 @@ final class SimulationStage: Sendable {
         state.withLock { state in
             state.status = status
             guard !state.isBetweenRuns else { return }
-            let isHalted = status == .needsRepair && info?.isHalted == true
-            state.wasHeld = state.wasHeld || status == .needsRepair
+            let isHalted = status == .awaitingRepair && info?.isHalted == true
+            state.wasHeld = state.wasHeld || status == .awaitingRepair
             state.callbacks.append(SimulatedCallback(kind: .status, status: status.word, isHalted: isHalted ? true : nil))
             if status == .repairing, info?.rung == 0 { state.callbacks.append(SimulatedCallback(kind: .builtIn)) }
         }

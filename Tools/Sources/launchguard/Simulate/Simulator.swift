@@ -115,19 +115,19 @@ final class Simulator {
         case (.refuse, .held):
             let rung = launch.info?.rung
             launch.refuse()
-            try await settle { [launch] in $0?.rung != rung || launch.status != .needsRepair }
+            try await settle { [launch] in $0?.rung != rung || launch.status != .awaitingRepair }
         case (.skip, .held):
             launch.skip()
-            try await settle { [launch] _ in launch.status != .needsRepair }
+            try await settle { [launch] _ in launch.status != .awaitingRepair }
         case (.repaired, .held), (.repaired, .halted):
             launch.repaired()
-            try await settle { [launch] _ in launch.status != .needsRepair }
+            try await settle { [launch] _ in launch.status != .awaitingRepair }
         case (.replay(let key), .replaying) where launch.state(ofTask: key) == .held:
             launch.replay(key)
             try await settle { [launch] _ in launch.state(ofTask: key) != .held && launch.state(ofTask: key) != .running }
         case (.trySafe, .halted):
             launch.trySafeMode()
-            try await settle { [launch] _ in launch.status != .needsRepair }
+            try await settle { [launch] _ in launch.status != .awaitingRepair }
         default:
             throw ScenarioError(word.position, word.text, mistake(word))
         }
@@ -196,7 +196,7 @@ final class Simulator {
         case .held, .halted:
             holdLeft -= time
             simulation.pass(time)
-            if holdLeft <= .zero { try await settle { [launch] _ in launch.status != .needsRepair } }
+            if holdLeft <= .zero { try await settle { [launch] _ in launch.status != .awaitingRepair } }
         default:
             simulation.pass(time)
         }
@@ -271,11 +271,11 @@ final class Simulator {
         switch launch.status {
         case .repairing:
             return nil
-        case .normal:
+        case .idle, .finished:
             return stage.outcome.map { $0 == .restart ? .restart : .finished }
-        case .checking:
+        case .launching:
             return stage.outcome != nil ? .launching : waitsForKeys ? .replaying : nil
-        case .needsRepair:
+        case .awaitingRepair:
             guard let info = launch.info else { return nil }
             if info.isHalted { return policy.supervised && stage.hasGivenUp ? .halted : nil }
             // Each task that has not run has its protect action first.
