@@ -83,8 +83,8 @@ extension Launch.Configuration {
         /// because a window was closed.
         case ignored
         /// The tasks of the closures that run are cancelled. A repair that is needed is put off, as
-        /// by ``Launch/skip()``; the attempt that was cancelled counts. Launch tasks that have not
-        /// begun are not called. Their state is ``Launch/TaskState/failed``, or
+        /// by ``Launch/Hold/skip()``; the attempt that was cancelled counts. Launch tasks that have
+        /// not begun are not called. Their state is ``Launch/TaskState/failed``, or
         /// ``Launch/TaskState/leftOut`` after an essential one. The call then throws
         /// ``LaunchGuardError/Code/cancelled``.
         case forwarded

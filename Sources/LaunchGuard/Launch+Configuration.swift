@@ -37,12 +37,12 @@ extension Launch {
         public var heartbeat: Duration?
         /// The behaviour of ``Launch/begin()`` while the launch is held. C: `hold`.
         public var hold: Hold
-        /// Longest wait for consent or ``Launch/trySafeMode()``; a held launch then goes on in safe
-        /// mode. At most a day. Protect actions use up the same time. Repairs have timeouts of
+        /// Longest wait for consent or ``Launch/Halt/trySafeMode()``; a held launch then goes on in
+        /// safe mode. At most a day. Protect actions use up the same time. Repairs have timeouts of
         /// their own, and their time does not count. C: `hold_ms`.
         public var holdDeadline: Duration
-        /// Whether repairs start by themselves; otherwise they wait for ``Launch/repair()``. C:
-        /// `auto_repair`.
+        /// Whether repairs start by themselves; otherwise they wait for ``Launch/Hold/repair()``.
+        /// C: `auto_repair`.
         public var repairsAutomatically: Bool
         /// Whether the launch is first tried without a suspect task, before any repair; otherwise
         /// the first repair takes the first turn. Safe mode leaves the task out all the same. C:
@@ -55,7 +55,7 @@ extension Launch {
         /// The conditions under which the ladder starts at its lowest rung again after a repair.
         public var deescalation: Deescalation
         /// Whether a supervisor and not a person made this start. A halted launch then stays halted
-        /// until ``Launch/trySafeMode()`` or the deadline of the hold. C: `supervised`.
+        /// until ``Launch/Halt/trySafeMode()`` or the deadline of the hold. C: `supervised`.
         public var isSupervised: Bool
         /// Whether the launch only decides, counts and reports, and holds and repairs nothing; the
         /// log says what LaunchGuard would have done. C: `shadow`.
@@ -87,14 +87,23 @@ extension Launch {
         /// for it at most ``reportWait``; the closure may run longer. An error that the closure
         /// throws is logged.
         public var onReport: (@Sendable (Launch.ReportBatch) async throws -> Void)?
+        /// Called each time that the launch, which is held, begins to wait for an answer of the
+        /// program, after its protect actions; not where repairs start by themselves. C: `on_hold`.
+        ///
+        /// ```swift
+        /// onHold: { @MainActor [window] hold in window.ask(hold) }
+        /// ```
+        ///
+        /// Nothing waits for the closure. An error that the closure throws is logged.
+        public var onHold: (@Sendable (consuming Launch.Hold) async throws -> Void)?
         /// Called when repairs and safe mode did not help and the launch is halted: the place to
         /// restore the factory state, to show a notice, or to ask the supervisor to stop trying. C:
         /// `on_give_up`.
         ///
         /// The launch waits for the closure at most ``reportWait``, then makes one try in safe
         /// mode. Where the start is supervised, it makes that try only after
-        /// ``Launch/trySafeMode()``. An error that the closure throws is logged.
-        public var onGiveUp: (@Sendable () async throws -> Void)?
+        /// ``Launch/Halt/trySafeMode()``. An error that the closure throws is logged.
+        public var onGiveUp: (@Sendable (consuming Launch.Halt) async throws -> Void)?
         /// Called for each change of the status, where the change happens, in order with all other
         /// closures of the launch, which ``Launch/statusUpdates`` cannot promise. The closure must
         /// not block. C: `on_status`.
@@ -125,7 +134,8 @@ extension Launch {
             modules: [String] = [],
             onDecide: (@Sendable (LaunchInfo) -> Launch.Decision)? = nil,
             onReport: (@Sendable (Launch.ReportBatch) async throws -> Void)? = nil,
-            onGiveUp: (@Sendable () async throws -> Void)? = nil,
+            onHold: (@Sendable (consuming Launch.Hold) async throws -> Void)? = nil,
+            onGiveUp: (@Sendable (consuming Launch.Halt) async throws -> Void)? = nil,
             onStatus: (@Sendable (Launch.Status) -> Void)? = nil
         ) {
             self.reportAfter = reportAfter
@@ -151,6 +161,7 @@ extension Launch {
             self.modules = modules
             self.onDecide = onDecide
             self.onReport = onReport
+            self.onHold = onHold
             self.onGiveUp = onGiveUp
             self.onStatus = onStatus
         }

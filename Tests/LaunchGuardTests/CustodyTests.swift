@@ -98,7 +98,8 @@ import Testing
 
     @Test func aTaskThatIsAddedWhileTheLaunchIsHeldIsProtectedAtOnce() async throws {
         let log = Log()
-        let (simulation, launch) = try Self.simulated(.init(hold: .custody, repairsAutomatically: false))
+        let holds = Holds()
+        let (simulation, launch) = try Self.simulated(.init(hold: .custody, repairsAutomatically: false, onHold: { holds.keep($0) }))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("a") { log.add("a") } onProtect: { log.add("protect a") }
         try await launch.begin().get()
@@ -108,7 +109,7 @@ import Testing
         try await log.wait(for: "protect a")
         launch.addTask("b") { log.add("b") } onProtect: { log.add("protect b") }
         try await log.wait(for: "protect b")
-        #expect(launch.repair())
+        try await holds.next().repair()
         try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["protect a", "protect b", "mend", "a", "b"])
     }
@@ -177,7 +178,8 @@ import Testing
 
     @Test func aLateTaskRunsAtOnce() async throws {
         let log = Log()
-        let (_, launch) = try Self.simulated(.init(hold: .custody, repairsAutomatically: false))
+        let holds = Holds()
+        let (_, launch) = try Self.simulated(.init(hold: .custody, repairsAutomatically: false, onHold: { holds.keep($0) }))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("a", options: .late) { log.add("a") }
         try await launch.begin().get()
@@ -187,7 +189,7 @@ import Testing
         #expect(launch.protect(reason: "too hot"))
         launch.addTask("c", options: .late) { log.add("c") } onProtect: { log.add("protect c") }
         try await log.wait(for: "protect c")
-        #expect(launch.repair())
+        try await holds.next().repair()
         try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["a", "b", "protect c", "mend", "c"])
         launch.addTask("c", options: [.late, .replace]) { log.add("never") }

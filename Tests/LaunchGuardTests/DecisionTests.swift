@@ -64,12 +64,14 @@ import TestSupport
     }
 
     @Test func aHeldLaunchWaitsForTheProgram() async throws {
-        let scenario = try Scenario(.init(hold: .custody)) { _ in .hold }
+        let holds = Holds()
+        let scenario = try Scenario(.init(hold: .custody, onHold: { holds.keep($0) })) { _ in .hold }
         try await scenario.launch.begin().get()
-        try await waitUntil("the launch is held") { scenario.launch.status == .awaitingRepair }
+        let hold = try await holds.next()
+        #expect(hold.reason == .init(kind: .decided, repair: "mend") && scenario.launch.status == .awaitingRepair)
         passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(scenario.log.take() == ["protect"])
-        #expect(scenario.launch.skip())
+        hold.skip()
         try await scenario.launch.waitUntilLaunched().get()
         #expect(scenario.log.take() == ["work"])
     }

@@ -160,7 +160,8 @@ import TestSupport
             (.init(repairAfter: 3, heartbeat: .seconds(9), safeMode: .init(crashLimit: 7)), "its safeMode is"),
             (.init(repairAfter: 3, heartbeat: .seconds(9), onDecide: { _ in .byRule }), "has onDecide: keep the launch, or ask for it by its name alone"),
             (.init(repairAfter: 3, heartbeat: .seconds(9), onReport: { _ in }), "has onReport: keep"),
-            (.init(repairAfter: 3, heartbeat: .seconds(9), onGiveUp: {}), "has onGiveUp: keep"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onHold: { _ in }), "has onHold: keep"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onGiveUp: { _ in }), "has onGiveUp: keep"),
             (.init(repairAfter: 3, heartbeat: .seconds(9), onStatus: { _ in }), "has onStatus: keep"),
         ]
         for (configuration, text) in mistakes {

@@ -30,7 +30,8 @@ import TestSupport
                 run()
                 return .byRule
             },
-            onReport: { [run = closure("report")] _ in run() }, onGiveUp: { [run = closure("give-up")] in run() },
+            onReport: { [run = closure("report")] _ in run() }, onHold: { [run = closure("hold")] _ in run() },
+            onGiveUp: { [run = closure("give-up")] _ in run() },
             onStatus: { [run = closure("status")] _ in run() }))
         launch.addRepair("mend", impact: 1) { [run = closure("repair")] in run() }
         launch.addRepair("mend", impact: 1) { [run = closure("refused repair")] in run() }
@@ -40,7 +41,7 @@ import TestSupport
         launch.addTask("left out") { [run = closure("left-out task")] in run() }
         launch.leaveOut("left out")
         let names = [
-            "decide", "report", "give-up", "status", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task",
+            "decide", "report", "hold", "give-up", "status", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task",
             "event",
         ]
         return (launch, names)

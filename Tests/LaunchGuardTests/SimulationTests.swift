@@ -10,7 +10,7 @@ import TestSupport
     ) -> Launch {
         var configuration = configuration.with(reportAfter: 1, repairAfter: 2, window: .zero)
         configuration.onReport = { log.add("report \($0.streak)") }
-        configuration.onGiveUp = { log.add("give up") }
+        if configuration.onGiveUp == nil { configuration.onGiveUp = { _ in log.add("give up") } }
         let launch = session.launch("main", configuration)
         launch.addRepair("mend", impact: 10, attempts: 1) {
             log.add("repair")
@@ -80,7 +80,14 @@ import TestSupport
     @Test func aSupervisedLaunchStaysHaltedUntilATry() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = Self.prepare(simulation.session, log, configuration: .init(safeMode: .init(crashLimit: 1), isSupervised: true), mends: false)
+        let halts = Halts(), holds = Holds()
+        let configuration = Launch.Configuration(
+            safeMode: .init(crashLimit: 1), isSupervised: true, onHold: { holds.keep($0) },
+            onGiveUp: { halt in
+                log.add("give up")
+                halts.keep(halt)
+            })
+        let launch = Self.prepare(simulation.session, log, configuration: configuration, mends: false)
         for _ in 1...3 {
             try await launch.begin().get()
             simulation.end(.crash)
@@ -89,15 +96,13 @@ import TestSupport
         var updates = launch.statusUpdates.makeAsyncIterator()
         async let begun = launch.begin()
         while await updates.next() != .awaitingRepair {}
-        try await log.wait(for: "give up")
-        #expect(launch.info?.isHalted == true)
-        #expect(!launch.repair())
-        #expect(!launch.skip())
-        #expect(launch.trySafeMode())
+        let halt = try await halts.next()
+        #expect(launch.info?.isHalted == true && holds.reasons == [])
+        let isTried = halt.trySafeMode()
+        #expect(isTried)
         try await begun.get()
         #expect(log.take() == ["report 3", "give up", "open"])
         #expect(launch.status == .launching)
-        #expect(!launch.trySafeMode())
     }
 
     @Test func aThrottledRepairIsPassedOverUntilItsTimeHasPassed() async throws {

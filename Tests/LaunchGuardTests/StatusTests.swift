@@ -53,8 +53,9 @@ import TestSupport
 
     @Test(arguments: [1, 2, 3])
     func aLateListenerBeginsWithTheStatusAtThatMoment(_ listeners: Int) async throws {
-        let simulation = try Simulation()
-        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero, hold: .custody, repairsAutomatically: false))
+        let simulation = try Simulation(), holds = Holds()
+        let launch = simulation.session.launch("main", .init(
+            repairAfter: 1, window: .zero, hold: .custody, repairsAutomatically: false, onHold: { holds.keep($0) }))
         launch.addRepair("mend", impact: 1) {}
         try await launch.begin().get()
         simulation.end(.crash)
@@ -71,7 +72,7 @@ import TestSupport
                 }
             }
             try await waitUntil("all listen") { ready.all.count == listeners }
-            launch.repair()
+            try await holds.next().repair()
             try await launch.waitUntilLaunched().get()
             launch.finish()
             for try await seen in group { #expect(seen == [.awaitingRepair, .repairing, .launching, .finished]) }

@@ -13,16 +13,17 @@ void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_
  * are one there. */
 static inline lg_launch_state lg__reader_context_state(uint32_t phase)
 {
-    switch (phase) {
-    case LG_PHASE_DECIDING:
-    case LG_PHASE_LAUNCHING: return LG_LAUNCH_STATE_LAUNCHING;
-    case LG_PHASE_HELD:
-    case LG_PHASE_HALTED: return LG_LAUNCH_STATE_AWAITING_REPAIR;
-    case LG_PHASE_REPAIRING: return LG_LAUNCH_STATE_REPAIRING;
-    case LG_PHASE_FINISHED:
-    case LG_PHASE_TERMINATING: return LG_LAUNCH_STATE_FINISHED;
-    default: return LG_LAUNCH_STATE_IDLE;
-    }
+    static const uint8_t states[] = {
+        [LG_PHASE_NONE] = LG_LAUNCH_STATE_IDLE,
+        [LG_PHASE_DECIDING] = LG_LAUNCH_STATE_LAUNCHING,
+        [LG_PHASE_LAUNCHING] = LG_LAUNCH_STATE_LAUNCHING,
+        [LG_PHASE_HELD] = LG_LAUNCH_STATE_AWAITING_REPAIR,
+        [LG_PHASE_HALTED] = LG_LAUNCH_STATE_AWAITING_REPAIR,
+        [LG_PHASE_REPAIRING] = LG_LAUNCH_STATE_REPAIRING,
+        [LG_PHASE_FINISHED] = LG_LAUNCH_STATE_FINISHED,
+        [LG_PHASE_TERMINATING] = LG_LAUNCH_STATE_FINISHED,
+    };
+    return phase < sizeof states ? (lg_launch_state)states[phase] : LG_LAUNCH_STATE_IDLE;
 }
 
 static inline lg_launch_status lg__reader_context_status(lg_launch_state state)

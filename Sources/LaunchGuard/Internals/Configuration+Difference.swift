@@ -17,7 +17,7 @@ extension Launch.Configuration {
     /// The same without closures: a launch that is over keeps none.
     var values: Self {
         var values = self
-        (values.onDecide, values.onReport, values.onGiveUp, values.onStatus) = (nil, nil, nil, nil)
+        (values.onDecide, values.onReport, values.onHold, values.onGiveUp, values.onStatus) = (nil, nil, nil, nil, nil)
         return values
     }
 }

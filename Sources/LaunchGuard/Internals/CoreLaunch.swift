@@ -29,8 +29,14 @@ struct CoreLaunch: @unchecked Sendable {
             }
         }
         if closures.onGiveUp != nil {
-            unsafe cOptions.on_give_up = { _, done, user in
-                unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
+            unsafe cOptions.on_give_up = { launch, hold, done, user in
+                unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreHold(CoreLaunch(pointer: launch), hold), CoreCompletion(done))
+            }
+        }
+        if closures.onHold != nil {
+            unsafe cOptions.on_hold = { launch, held, user in
+                guard let held = unsafe held?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return }
+                unsafe hooks.runHold(CoreHold(CoreLaunch(pointer: launch), held.hold), Launch.Hold.Reason(held))
             }
         }
         unsafe cOptions.on_status = { launch, status, user in
@@ -68,22 +74,12 @@ struct CoreLaunch: @unchecked Sendable {
         unsafe LaunchGuardError.Code(lg_launch_wait(pointer, milliseconds))
     }
 
-    func repair() -> Bool { unsafe lg_launch_repair(pointer) == LG_OK }
-
-    func refuse() -> Bool { unsafe lg_launch_refuse(pointer) == LG_OK }
-
-    func skip() -> Bool { unsafe lg_launch_skip(pointer) == LG_OK }
-
-    func repaired() -> Bool { unsafe lg_launch_repaired(pointer) == LG_OK }
-
-    func trySafeMode() -> Bool { unsafe lg_launch_try_safe(pointer) == LG_OK }
-
     func protect(_ reason: String?) -> Bool {
         unsafe withCString(reason) { unsafe lg_launch_protect(pointer, $0) == LG_OK }
     }
 
     /// The launch goes on without a repair, wherever it is held.
-    func goOn() { if !skip() { _ = trySafeMode() } }
+    func goOn() { if unsafe lg_launch_skip(pointer) != LG_OK { _ = unsafe lg_launch_try_safe(pointer) } }
 
     func finish() -> Bool { unsafe lg_launch_finished(pointer) == LG_OK }
 
@@ -110,6 +106,26 @@ struct CoreLaunch: @unchecked Sendable {
             throw error
         }
     }
+}
+
+/// One hold of a launch. Its answers apply to no other one. C: `lg_launch_answer()`.
+struct CoreHold: Sendable {
+    private let launch: CoreLaunch
+    private let number: UInt32
+
+    init(_ launch: CoreLaunch, _ number: UInt32) { (self.launch, self.number) = (launch, number) }
+
+    func repair() -> Bool { answer(LG_ANSWER_REPAIR) }
+
+    func refuse() -> Bool { answer(LG_ANSWER_REFUSE) }
+
+    func skip() -> Bool { answer(LG_ANSWER_SKIP) }
+
+    func repaired() -> Bool { answer(LG_ANSWER_REPAIRED) }
+
+    func trySafeMode() -> Bool { answer(LG_ANSWER_TRY_SAFE) }
+
+    private func answer(_ answer: lg_answer) -> Bool { unsafe lg_launch_answer(launch.pointer, number, answer) == LG_OK }
 }
 
 /// The answer that a closure owes. C: `lg_completion *`, which any thread may answer, once, twice

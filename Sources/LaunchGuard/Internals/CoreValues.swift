@@ -139,6 +139,14 @@ extension Launch.ReportBatch {
     }
 }
 
+extension Launch.Hold.Reason {
+    init(_ held: lg_held) {
+        unsafe self.init(
+            kind: Kind(rawValue: UInt32(held.reason.rawValue)), repair: held.repair.map { unsafe String(cString: $0) },
+            text: held.text.map { unsafe String(cString: $0) })
+    }
+}
+
 extension KeptFile {
     init(_ kept: lg_kept_file) {
         unsafe self.init(

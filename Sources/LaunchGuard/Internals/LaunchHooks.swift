@@ -112,9 +112,14 @@ final class LaunchHooks: Sendable {
         done.answer(run("report") { try await body(batch) })
     }
 
-    func runGiveUp(_ done: CoreCompletion) {
+    func runGiveUp(_ hold: CoreHold, _ done: CoreCompletion) {
         guard let body = closures.onGiveUp else { return done.answer(.ok) }
-        done.answer(run("give-up", body))
+        done.answer(run("give-up") { try await body(Launch.Halt(core: hold)) })
+    }
+
+    func runHold(_ hold: CoreHold, _ reason: Launch.Hold.Reason) {
+        guard let body = closures.onHold else { return }
+        _ = run("hold") { try await body(Launch.Hold(reason: reason, core: hold)) }
     }
 
     /// One attempt. Its task is cancelled when it is no longer wanted, and the launch waits for it.

@@ -45,8 +45,8 @@ final class StatusBroadcast: Sendable {
         return stream
     }
 
-    /// Pass a change to all listeners. The last change is that to finished or, where a simulated run
-    /// ends, back to idle.
+    /// Pass a change to all listeners. The last change is that to finished or, where a simulated
+    /// run ends, back to idle.
     func publish(_ status: Status) {
         let ended = state.withLock { state in
             state.pass(status, isLast: status == .finished || (status == .idle && state.current != .idle))

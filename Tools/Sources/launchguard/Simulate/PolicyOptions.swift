@@ -96,7 +96,8 @@ struct PolicyOptions: ParsableArguments {
                 reportWait: .seconds(5), repairsAutomatically: !byHand, leavesOutSuspects: !repairsFirst,
                 safeMode: .init(retryRuns: safeRetryRuns, crashLimit: safeCrashLimit == 0 ? nil : safeCrashLimit),
                 deescalation: .init(runs: deescalateRuns == 0 ? nil : deescalateRuns), isSupervised: supervised, isShadow: shadow,
-                onDecide: { stage.decide($0) }, onReport: { await stage.report(streak: $0.streak) }, onGiveUp: { await stage.giveUp() },
+                onDecide: { stage.decide($0) }, onReport: { await stage.report(streak: $0.streak) }, onHold: { stage.keep($0) },
+                onGiveUp: { await stage.giveUp($0) },
                 onStatus: { stage.statusChanged($0) }))
         for repair in repairs {
             launch.addRepair(
