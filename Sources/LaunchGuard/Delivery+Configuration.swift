@@ -68,7 +68,8 @@ extension Delivery {
         case withheld
     }
 
-    /// Result of ``Delivery/wait(_:)``. C: `lg_delivery_result`.
+    /// Result of ``Delivery/wait(_:)``. Later versions may have more cases, so a `switch` needs an
+    /// `@unknown default`. C: `lg_delivery_result`.
     public enum WaitResult: String, Sendable, Codable, CaseIterable {
         /// There was nothing to send.
         case nothing

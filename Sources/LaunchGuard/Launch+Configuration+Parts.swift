@@ -7,7 +7,7 @@ extension Launch.Configuration {
             /// The launch goes on in safe mode. Its tasks run beside the repair.
             case safeMode
             /// The next attempt begins beside the repair that runs on.
-            case goOn
+            case nextAttempt
         }
 
         /// Longest wait for a repair that has not answered within its timeout, at most a day. The
@@ -35,13 +35,13 @@ extension Launch.Configuration {
         /// A hang.
         public static let hang = Count(rawValue: 2)
         /// An end by the kernel for lack of memory.
-        public static let outOfMemory = Count(rawValue: 4)
+        public static let oom = Count(rawValue: 4)
         /// An exit with a status other than 0.
         public static let exit = Count(rawValue: 8)
         /// A crash by SIGPIPE.
         public static let brokenPipe = Count(rawValue: 16)
         /// Crashes, hangs and lack of memory.
-        public static let `default`: Count = [.crash, .hang, .outOfMemory]
+        public static let `default`: Count = [.crash, .hang, .oom]
     }
 
     /// The conditions under which safe mode is left and given up.

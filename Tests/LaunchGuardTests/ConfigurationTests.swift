@@ -134,7 +134,7 @@ import TestSupport
             steadyAfter: nil, safeMode: .init(retryRuns: 8, crashLimit: nil), deescalation: .init(runs: nil, time: nil), modules: ["liba.so", "libb.so"])
         #expect(simulation.session.launch("never", never).problem == nil)
         let longest = Launch.Configuration(
-            count: [.crash, .hang, .outOfMemory, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .never, holdDeadline: .seconds(86_400))
+            count: [.crash, .hang, .oom, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .never, holdDeadline: .seconds(86_400))
         #expect(simulation.session.launch("longest", longest).problem == nil)
         #expect(simulation.session.launch("default").problem == nil)
     }

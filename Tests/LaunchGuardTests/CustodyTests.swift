@@ -147,9 +147,9 @@ import Testing
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(hold: .custody))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
-        launch.addTask("a", options: .byKey) { log.add("a") }
+        launch.addTask("a", options: .replayByKey) { log.add("a") }
         launch.addTask("b") { log.add("b") }
-        launch.addTask("c", options: .byKey) { log.add("c") }
+        launch.addTask("c", options: .replayByKey) { log.add("c") }
         launch.addTask("d") { log.add("d") }
         try await launch.begin().get()
         #expect(log.take() == ["a", "b", "c", "d"])

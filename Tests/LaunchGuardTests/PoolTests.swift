@@ -36,7 +36,7 @@ import TestSupport
             let child = Child(directory)
             let cache = Cache()
             let launch = try child.start().launch("main", .init(
-                reportAfter: 1, overrun: .init(grace: .zero, course: .goOn), onReport: { child.note("report \($0.streak)") }))
+                reportAfter: 1, overrun: .init(grace: .zero, course: .nextAttempt), onReport: { child.note("report \($0.streak)") }))
             Self.blockThePool()
             // So long that a busy machine has begun it.
             launch.addRepair("hanging", impact: 10, timeout: .seconds(5), attempts: 1) {

@@ -141,7 +141,7 @@ import TestSupport
     @Test(arguments: Report.End.allCases)
     func everyEndButRunningCanBeSimulated(_ end: Report.End) async throws {
         let simulation = try Simulation()
-        let launch = Self.prepare(simulation.session, Log(), configuration: .init(count: [.crash, .hang, .outOfMemory, .exit]))
+        let launch = Self.prepare(simulation.session, Log(), configuration: .init(count: [.crash, .hang, .oom, .exit]))
         try await launch.begin().get()
         #expect(simulation.end(end) == (end != .running))
         #expect(launch.streak == ([.crash, .hang, .oom, .exit].contains(end) ? 1 : 0))

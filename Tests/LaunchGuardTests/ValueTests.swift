@@ -17,6 +17,9 @@ import Testing
         #expect(info.repairAfter == 2 && info.window == nil && info.finish == .mark)
         let memory = Session.Memory(usedBytes: 90, limitBytes: 100, percent: 90, isOfCgroup: true)
         #expect(try Self.written(memory) == memory)
+        let instant = WallInstant(sinceEpoch: .seconds(1_790_000_000) + .nanoseconds(7))
+        #expect(try Self.written(instant) == instant)
+        #expect(instant < instant.advanced(by: .nanoseconds(1)) && instant.duration(to: instant.advanced(by: .seconds(3))) == .seconds(3))
     }
 
     @Test func optionsAreComparedByValue() {

@@ -79,7 +79,7 @@ struct CoreLaunch: @unchecked Sendable {
     }
 
     /// The launch goes on without a repair, wherever it is held.
-    func goOn() { if unsafe lg_launch_skip(pointer) != LG_OK { _ = unsafe lg_launch_try_safe(pointer) } }
+    func putOff() { if unsafe lg_launch_skip(pointer) != LG_OK { _ = unsafe lg_launch_try_safe(pointer) } }
 
     func finish() -> Bool { unsafe lg_launch_finished(pointer) == LG_OK }
 

@@ -22,7 +22,7 @@ extension lg_launch_options {
         unsafe auto_repair = options.repairsAutomatically ? 1 : 0
         unsafe leave_out_suspects = options.leavesOutSuspects ? 1 : 0
         unsafe repair_grace_ms = options.repairGrace
-        unsafe overrun = options.overrun == .goOn ? LG_OVERRUN_GO_ON : LG_OVERRUN_SAFE
+        unsafe overrun = options.overrun == .nextAttempt ? LG_OVERRUN_GO_ON : LG_OVERRUN_SAFE
         unsafe safe_retry_runs = options.safeRetryRuns
         unsafe safe_crash_limit = options.safeCrashLimit
         unsafe deescalate_runs = options.deescalateRuns
@@ -153,7 +153,7 @@ extension KeptFile {
             path: String(cString: kept.path),
             kind: kept.kind == LG_KEPT_FILE ? .file : kept.kind == LG_KEPT_DIRECTORY ? .directory : .absent,
             bytes: kept.bytes,
-            wallNanoseconds: kept.wall_ns
+            copied: WallInstant(nanoseconds: kept.wall_ns) ?? WallInstant(sinceEpoch: .zero)
         )
     }
 }

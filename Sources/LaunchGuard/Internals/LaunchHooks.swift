@@ -100,7 +100,7 @@ final class LaunchHooks: Sendable {
         // Another caller has no say in the launch.
         guard state.withLock({ $0.context === context }) else { return }
         cancelAll()
-        launch.goOn()
+        launch.putOff()
     }
 
     // MARK: Called on threads of the core
@@ -156,7 +156,7 @@ final class LaunchHooks: Sendable {
         if !attempts.isEmpty, launch.status != .repairing {
             for attempt in attempts { attempt.task.cancel() }
         }
-        if status == .awaitingRepair, isCancelled(context) { launch.goOn() }
+        if status == .awaitingRepair, isCancelled(context) { launch.putOff() }
         closures.onStatus?(status)
         statuses.publish(status)
         if status == .finished, !isRepeated { release(of: launch) }
