@@ -1,5 +1,5 @@
 extension Launch.Configuration {
-    /// The behaviour of ``Launch/begin()`` while the launch is held. C: `lg_hold`.
+    /// The behaviour of ``Launch/begin()`` while the launch is held.
     public enum Hold: Sendable, CaseIterable {
         /// The call returns when the tasks have run.
         case block

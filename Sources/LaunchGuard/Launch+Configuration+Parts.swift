@@ -2,7 +2,7 @@ extension Launch.Configuration {
     /// The conditions under which a launch goes on although a repair that has timed out has not
     /// ended. Its task was cancelled by then.
     public struct Overrun: Hashable, Sendable {
-        /// The course of a launch whose repair neither answers nor ends. C: `lg_overrun`.
+        /// The course of a launch whose repair neither answers nor ends.
         public enum Course: Sendable, CaseIterable {
             /// The launch goes on in safe mode. Its tasks run beside the repair.
             case safeMode
@@ -11,9 +11,9 @@ extension Launch.Configuration {
         }
 
         /// Longest wait for a repair that has not answered within its timeout, at most a day. The
-        /// next attempt and the tasks wait meanwhile. C: `repair_grace_ms`.
+        /// next attempt and the tasks wait meanwhile.
         public var grace: Duration
-        /// The course when that wait is over, too, and the repair may run on. C: `overrun`.
+        /// The course when that wait is over, too, and the repair may run on.
         public var course: Course
 
         public init(grace: Duration = .seconds(10), course: Course = .safeMode) {
@@ -22,7 +22,7 @@ extension Launch.Configuration {
         }
     }
 
-    /// Ends of a launch that count as a launch crash. C: `LG_COUNT_…`.
+    /// Ends of a launch that count as a launch crash.
     public struct Count: OptionSet, Hashable, Sendable {
         /// The bits, as in C.
         public let rawValue: UInt32
@@ -47,10 +47,9 @@ extension Launch.Configuration {
     /// The conditions under which safe mode is left and given up.
     public struct SafeMode: Hashable, Sendable {
         /// Finished launches in safe mode before the normal launch is tried again. Each trial that
-        /// fails doubles the number, to at most 8. 1 to 8. C: `safe_retry_runs`.
+        /// fails doubles the number, to at most 8. 1 to 8.
         public var retryRuns: Int
-        /// Crashes in a row in safe mode from which the launch is halted; `nil` for never. C:
-        /// `safe_crash_limit`.
+        /// Crashes in a row in safe mode from which the launch is halted; `nil` for never.
         public var crashLimit: Int?
 
         /// By default: two good launches lead to a trial, two crashes in safe mode to a halt.
@@ -64,10 +63,10 @@ extension Launch.Configuration {
     /// the rung it had reached.
     public struct Deescalation: Hashable, Sendable {
         /// Finished launches since a repair after which the ladder starts at its lowest rung again;
-        /// `nil` for never. C: `deescalate_runs`.
+        /// `nil` for never.
         public var runs: Int?
         /// Time since a repair, within one boot, after which the ladder starts at its lowest rung
-        /// again; `nil` for never. C: `deescalate_ms`.
+        /// again; `nil` for never.
         public var time: Duration?
 
         /// By default: after three finished launches, or a day.

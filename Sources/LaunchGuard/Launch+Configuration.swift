@@ -1,5 +1,5 @@
 extension Launch {
-    /// What a launch does, and when. C: the fields of `lg_launch_options` named below.
+    /// What a launch does, and when.
     ///
     /// ```swift
     /// session.launch("main", .init(repairAfter: 3, hold: .custody, onReport: { batch in
@@ -7,46 +7,39 @@ extension Launch {
     /// }))
     /// ```
     public struct Configuration: Sendable {
-        /// Launch crashes in a row from which ``onReport`` is called; at least 1. C:
-        /// `report_after`.
+        /// Launch crashes in a row from which ``onReport`` is called; at least 1.
         public var reportAfter: Int
-        /// Launch crashes in a row from which repairs are tried; at least 1. C: `repair_after`.
+        /// Launch crashes in a row from which repairs are tried; at least 1.
         public var repairAfter: Int
-        /// Unexplained early deaths from which they are reported and repairs are tried. C:
-        /// `unknown_after`.
+        /// Unexplained early deaths from which they are reported and repairs are tried.
         public var unknownAfter: UnknownThreshold
-        /// Time after which the launch is finished, at most a day; zero for only by mark. C:
-        /// `window_ms`.
+        /// Time after which the launch is finished, at most a day; zero for only by mark.
         public var window: Duration
-        /// The condition that finishes the launch. C: `finish`.
+        /// The condition that finishes the launch.
         public var finish: Finish
-        /// Longest wait for the answer of ``onReport`` and ``onGiveUp``; at most 5 s. C:
-        /// `report_wait_ms`.
+        /// Longest wait for the answer of ``onReport`` and ``onGiveUp``; at most 5 s.
         public var reportWait: Duration
         /// The ends that count as a launch crash. Unexplained early deaths have a counter of their
-        /// own. C: `count`.
+        /// own.
         public var count: Count
         /// A counted end within this time after the launch was finished is one of a loop:
-        /// `repairAfter` of them in a row need a repair, as launch crashes do; `nil` for never. C:
-        /// `steady_ms`.
+        /// `repairAfter` of them in a row need a repair, as launch crashes do; `nil` for never.
         public var steadyAfter: Duration?
         /// Longest time between two calls of ``Session/sendHeartbeat()``; `nil`: off. With a value,
         /// time finishes the launch only while ``Session/sendHeartbeat()`` is called at least this
         /// often. A launch without a heartbeat for this long is marked as hanging until the next
-        /// heartbeat. At most a day. C: `heartbeat_ms`.
+        /// heartbeat. At most a day.
         public var heartbeat: Duration?
-        /// The behaviour of ``Launch/begin()`` while the launch is held. C: `hold`.
+        /// The behaviour of ``Launch/begin()`` while the launch is held.
         public var hold: Hold
         /// Longest wait for consent or ``Launch/Halt/trySafeMode()``; a held launch then goes on in
         /// safe mode. At most a day. Protect actions use up the same time. Repairs have timeouts of
-        /// their own, and their time does not count. C: `hold_ms`.
+        /// their own, and their time does not count.
         public var holdDeadline: Duration
         /// Whether repairs start by themselves; otherwise they wait for ``Launch/Hold/repair()``.
-        /// C: `auto_repair`.
         public var repairsAutomatically: Bool
         /// Whether the launch is first tried without a suspect task, before any repair; otherwise
-        /// the first repair takes the first turn. Safe mode leaves the task out all the same. C:
-        /// `leave_out_suspects`.
+        /// the first repair takes the first turn. Safe mode leaves the task out all the same.
         public var leavesOutSuspects: Bool
         /// The wait for a repair that has timed out, and the course after it.
         public var overrun: Overrun
@@ -55,22 +48,22 @@ extension Launch {
         /// The conditions under which the ladder starts at its lowest rung again after a repair.
         public var deescalation: Deescalation
         /// Whether a supervisor and not a person made this start. A halted launch then stays halted
-        /// until ``Launch/Halt/trySafeMode()`` or the deadline of the hold. C: `supervised`.
+        /// until ``Launch/Halt/trySafeMode()`` or the deadline of the hold.
         public var isSupervised: Bool
         /// Whether the launch only decides, counts and reports, and holds and repairs nothing; the
-        /// log says what LaunchGuard would have done. C: `shadow`.
+        /// log says what LaunchGuard would have done.
         public var isShadow: Bool
         /// The effect of a cancelled caller of ``Launch/begin()``.
         public var cancellation: Cancellation
         /// Name of an environment variable. The launch is unprotected when the variable is set and
-        /// neither empty nor "0". A setuid program ignores the variable. C: `kill_switch`.
+        /// neither empty nor "0". A setuid program ignores the variable.
         public var killSwitch: String?
         /// File names of modules that belong to this context alone, for example "libplayer.so". A
         /// crash in one of them counts only for the contexts that own the module. The names have
-        /// room for 239 bytes together. C: `modules`.
+        /// room for 239 bytes together.
         public var modules: [String]
 
-        /// Decides the course of the launch. C: `on_decide`.
+        /// Decides the course of the launch.
         ///
         /// ``Launch/begin()`` calls the closure on its own thread, before anything of the launch is
         /// done: answer at once. A launch in shadow ignores the answer. A death inside the closure
@@ -79,7 +72,7 @@ extension Launch {
         /// rule would have it in this launch: ``LaunchInfo/status`` is
         /// ``Launch/Status/awaitingRepair`` where the rule would hold the launch.
         public var onDecide: (@Sendable (LaunchInfo) -> Launch.Decision)?
-        /// Receives the runs that have crashed. C: `on_report`.
+        /// Receives the runs that have crashed.
         ///
         /// The closure is called once for each new value of the streak from ``reportAfter`` on,
         /// once where unexplained deaths reach ``unknownAfter``, and once after an end that came
@@ -88,7 +81,7 @@ extension Launch {
         /// throws is logged.
         public var onReport: (@Sendable (Launch.ReportBatch) async throws -> Void)?
         /// Called each time that the launch, which is held, begins to wait for an answer of the
-        /// program, after its protect actions; not where repairs start by themselves. C: `on_hold`.
+        /// program, after its protect actions; not where repairs start by themselves.
         ///
         /// ```swift
         /// onHold: { @MainActor [window] hold in window.ask(hold) }
@@ -97,8 +90,7 @@ extension Launch {
         /// Nothing waits for the closure. An error that the closure throws is logged.
         public var onHold: (@Sendable (consuming Launch.Hold) async throws -> Void)?
         /// Called when repairs and safe mode did not help and the launch is halted: the place to
-        /// restore the factory state, to show a notice, or to ask the supervisor to stop trying. C:
-        /// `on_give_up`.
+        /// restore the factory state, to show a notice, or to ask the supervisor to stop trying.
         ///
         /// The launch waits for the closure at most ``reportWait``, then makes one try in safe
         /// mode. Where the start is supervised, it makes that try only after
@@ -106,7 +98,7 @@ extension Launch {
         public var onGiveUp: (@Sendable (consuming Launch.Halt) async throws -> Void)?
         /// Called for each change of the status, where the change happens, in order with all other
         /// closures of the launch, which ``Launch/statusUpdates`` cannot promise. The closure must
-        /// not block. C: `on_status`.
+        /// not block.
         public var onStatus: (@Sendable (Launch.Status) -> Void)?
 
         /// Every option has the default of the C interface.

@@ -1,6 +1,5 @@
 extension Launch {
-    /// The course of a launch that begins, from ``Launch/Configuration/onDecide``. C:
-    /// `lg_decision`.
+    /// The course of a launch that begins, from ``Launch/Configuration/onDecide``.
     public enum Decision: Sendable {
         /// As docs/LAUNCH.md says.
         case byRule

@@ -1,5 +1,5 @@
 extension Launch {
-    /// The condition that finishes a launch. C: `lg_finish`.
+    /// The condition that finishes a launch.
     public enum Finish: String, Sendable, Codable, CaseIterable {
         /// ``Launch/finish()`` or the window, whichever comes first.
         case either

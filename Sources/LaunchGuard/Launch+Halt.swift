@@ -4,13 +4,13 @@ extension Launch {
     public struct Halt: ~Copyable, Sendable {
         let core: CoreHold
 
-        /// Make one try in safe mode. C: `LG_ANSWER_TRY_SAFE`.
+        /// Make one try in safe mode.
         ///
         /// - Returns: whether the answer applied.
         @discardableResult
         public consuming func trySafeMode() -> Bool { core.trySafeMode() }
 
-        /// The program has repaired itself: as ``Hold/repaired()``. C: `LG_ANSWER_REPAIRED`.
+        /// The program has repaired itself: as ``Hold/repaired()``.
         ///
         /// - Returns: whether the answer applied.
         @discardableResult

@@ -1,8 +1,7 @@
 extension Launch.Hold {
     /// The reason why a launch waits for an answer.
     public struct Reason: Hashable, Sendable {
-        /// Later versions may have more kinds, so a `switch` needs a `default`. C:
-        /// `lg_held_reason`.
+        /// Later versions may have more kinds, so a `switch` needs a `default`.
         public struct Kind: RawRepresentable, Hashable, Sendable {
             /// The number in C.
             public let rawValue: UInt32

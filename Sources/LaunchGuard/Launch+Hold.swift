@@ -1,6 +1,5 @@
 extension Launch {
-    /// A held launch that waits for an answer of the program, from ``Configuration/onHold``. C:
-    /// `lg_held`.
+    /// A held launch that waits for an answer of the program, from ``Configuration/onHold``.
     ///
     /// Answer at once, or keep the hold, in the model of a window for example, and answer later,
     /// from any thread:
@@ -22,20 +21,20 @@ extension Launch {
 
         /// Start the repair: the user agreed. The consent covers the other attempts of the repair
         /// in this launch and the repairs after it, except those with
-        /// ``Launch/RepairOptions/consent``. C: `LG_ANSWER_REPAIR`.
+        /// ``Launch/RepairOptions/consent``.
         ///
         /// - Returns: whether the answer applied.
         @discardableResult
         public consuming func repair() -> Bool { core.repair() }
 
-        /// Refuse the repair: go to the next rung of the ladder. C: `LG_ANSWER_REFUSE`.
+        /// Refuse the repair: go to the next rung of the ladder.
         ///
         /// - Returns: whether the answer applied.
         @discardableResult
         public consuming func refuse() -> Bool { core.refuse() }
 
         /// Put the repair off: launch normally this time. After two skips in a row the launch goes
-        /// on in safe mode instead. C: `LG_ANSWER_SKIP`.
+        /// on in safe mode instead.
         ///
         /// - Returns: whether the answer applied.
         @discardableResult
@@ -46,7 +45,7 @@ extension Launch {
         /// one more crash holds it again, with every repair that was not tried. After two such
         /// answers, or skips, without a good launch it goes on in safe mode instead. A program
         /// without repairs, but with a protect action, is held by ``Launch/protect(reason:)`` for
-        /// this answer. C: `LG_ANSWER_REPAIRED`.
+        /// this answer.
         ///
         /// - Returns: whether the answer applied.
         @discardableResult

@@ -1,5 +1,5 @@
 extension Launch {
-    /// The kind of launch. The raw value is the word that the tools use. C: `lg_launch_mode`.
+    /// The kind of launch. The raw value is the word that the tools use.
     public enum Mode: String, Sendable, Codable, CaseIterable {
         /// The usual launch.
         case normal

@@ -2,7 +2,7 @@
 extension Launch {
     /// The status of any program's context, without a session and without any change. For a living
     /// program the status is the present one. For an ended program it is the status of the next
-    /// launch if that launch began now. C: `lg_launch_query()`.
+    /// launch if that launch began now.
     ///
     /// The forecast uses the thresholds and repairs of the program's last launch. A new version,
     /// other options and other repairs may change the result. The call reads files, so it may block
@@ -20,8 +20,7 @@ extension Launch {
         try Core.launchInfo(of: context, stateDirectory: stateDirectory, options: nil)
     }
 
-    /// The same by the configuration of the asker instead of those of the program's last launch. C:
-    /// `lg_launch_query()`.
+    /// The same by the configuration of the asker instead of those of the program's last launch.
     ///
     /// - Throws: also ``LaunchGuardError/Code/option`` for a value that makes no sense.
     public static func info(
@@ -32,7 +31,7 @@ extension Launch {
     }
 
     /// Mark the launch of another process, a child for example, as finished: a supervisor has seen
-    /// that the program works. C: `lg_witness_finished()`.
+    /// that the program works.
     ///
     /// - Parameters:
     ///   - context: name of the launch.
@@ -48,7 +47,7 @@ extension Launch {
 
     /// Forget the trouble of a context: its streak, ladder, safe mode and suspects, and the end of
     /// its last run. The totals and the timeline stay. For a supervisor or an operator who has
-    /// repaired the program from outside, while the program does not run. C: `lg_launch_reset()`.
+    /// repaired the program from outside, while the program does not run.
     ///
     /// - Parameters:
     ///   - context: name of the launch; `nil`: all.
@@ -60,7 +59,7 @@ extension Launch {
     }
 
     /// The status of a context of the program whose files are in the directory of
-    /// ``Session/stateDirectory(appID:)``. C: `lg_launch_query()`.
+    /// ``Session/stateDirectory(appID:)``.
     ///
     /// - Parameters:
     ///   - context: name of the launch.

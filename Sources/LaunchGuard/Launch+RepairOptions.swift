@@ -1,5 +1,5 @@
 extension Launch {
-    /// Kinds of repairs. C: `LG_REPAIR_…`.
+    /// Kinds of repairs.
     public struct RepairOptions: OptionSet, Hashable, Sendable {
         /// The bits, as in C.
         public let rawValue: UInt32

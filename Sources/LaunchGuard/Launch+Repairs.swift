@@ -1,5 +1,5 @@
 extension Launch {
-    /// Add a repair, before ``begin()``. C: `lg_launch_add_repair()`.
+    /// Add a repair, before ``begin()``.
     ///
     /// A repair that throws has failed. A repair that takes longer than its timeout has failed,
     /// too, and its task is then cancelled, as it is when the program announces its end: let the

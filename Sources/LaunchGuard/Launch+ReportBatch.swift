@@ -1,5 +1,5 @@
 extension Launch {
-    /// What ``Launch/Configuration/onReport`` receives. C: `lg_report_batch`.
+    /// What ``Launch/Configuration/onReport`` receives.
     public struct ReportBatch: Hashable, Sendable {
         /// Name of the launch's context.
         public var context: String

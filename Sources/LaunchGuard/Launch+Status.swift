@@ -1,5 +1,5 @@
 extension Launch {
-    /// The states of a launch. C: `lg_launch_state`.
+    /// The states of a launch.
     public enum Status: String, Sendable, Codable, CaseIterable {
         /// Not begun.
         case idle

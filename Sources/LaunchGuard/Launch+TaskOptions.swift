@@ -1,5 +1,5 @@
 extension Launch {
-    /// Kinds of launch tasks. C: `LG_TASK_…`.
+    /// Kinds of launch tasks.
     public struct TaskOptions: OptionSet, Hashable, Sendable {
         /// The bits, as in C.
         public let rawValue: UInt32

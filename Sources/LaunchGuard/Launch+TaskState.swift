@@ -1,5 +1,5 @@
 extension Launch {
-    /// State of a launch task. C: `lg_task_state`.
+    /// State of a launch task.
     public enum TaskState: Sendable, CaseIterable {
         /// Not run yet.
         case held

@@ -1,6 +1,6 @@
 extension Launch {
     /// Add a launch task: before ``begin()``, or as long as some task has not run; a task that is
-    /// added then comes last. C: `lg_launch_add_task()`.
+    /// added then comes last.
     ///
     /// Tasks run one after the other in the order of registration, and are held while a report or a
     /// repair runs. An error that a task throws is logged, and the launch goes on, unless the task
@@ -62,7 +62,7 @@ extension Launch {
     /// Leave out a task, as the configuration of the program says. In its turn the task is left
     /// out. It gets no protect action. A breadcrumb and the event "omitted" in the timeline
     /// distinguish it from a task that LaunchGuard left out. The call holds for an essential task,
-    /// too. C: `lg_launch_leave_out()`.
+    /// too.
     ///
     /// - Parameter key: of a task, or of one that is added later.
     /// - Returns: false when the task runs or has run, when the key is empty or longer than 63
@@ -72,7 +72,7 @@ extension Launch {
 
     /// Run all held tasks only by ``replay(_:)``, one by one: for a program that wants to start
     /// itself again step by step after a repair. The option ``TaskOptions/replayByKey`` is the same
-    /// for single tasks. C: `lg_launch_replay_by_key()`.
+    /// for single tasks.
     ///
     /// After a hold, the tasks that wait for no key run first, by themselves and in the order of
     /// registration. The others run after them, in the order of the calls of ``replay(_:)``. The
@@ -84,7 +84,7 @@ extension Launch {
     public func replayByKey() -> Bool { core.replayByKey() }
 
     /// Let a task run that waits for its key after a repair. Several such tasks run in the order of
-    /// these calls. C: `lg_launch_replay()`.
+    /// these calls.
     ///
     /// - Parameter key: of the task; `nil` for all that wait for their keys, in the order of
     ///   registration.
@@ -94,7 +94,7 @@ extension Launch {
     public func replay(_ key: String? = nil) -> Bool { core.replay(key) }
 
     /// Send a life-cycle event to the tasks, for example "became-active", and wait until their
-    /// closures have ended. C: `lg_launch_signal()`.
+    /// closures have ended.
     ///
     /// A task that has run gets the event at once. A task that has not run gets the last event as
     /// soon as it has run. A task that was left out or failed gets none. Events keep their order
@@ -111,6 +111,6 @@ extension Launch {
         (try? await onThread { [core] _ in core.signal(event, to: key) }) ?? false
     }
 
-    /// The state of a task; `nil` when no task has this key. C: `lg_launch_task_state()`.
+    /// The state of a task; `nil` when no task has this key.
     public func state(ofTask key: String) -> TaskState? { core.state(ofTask: key) }
 }

@@ -14,7 +14,7 @@ extension Launch {
     /// In the closure of a repair: keep a copy of a file, or of all regular files of a directory,
     /// before the repair changes it. A path with nothing there is remembered as such. A path that
     /// was kept before in this trouble keeps its first copy. The copies are on the disk when the
-    /// call returns. Blocks meanwhile. C: `lg_completion_keep()`.
+    /// call returns. Blocks meanwhile.
     ///
     /// - Parameter path: absolute, or relative to the working directory.
     /// - Throws: ``LaunchGuardError`` with the code `limit` where a context would have copies of
@@ -24,13 +24,13 @@ extension Launch {
     public static func keep(_ path: String) throws(LaunchGuardError) { try CoreCompletion.current().keep(path) }
 
     /// In the closure of a repair: put back what earlier repairs of this trouble kept. Blocks
-    /// meanwhile. C: `lg_completion_undo()`.
+    /// meanwhile.
     ///
     /// - Throws: as ``undo(_:stateDirectory:)``; `state` as ``keep(_:)``.
     public static func undo() throws(LaunchGuardError) { try CoreCompletion.current().undo() }
 
     /// Put the kept files of a program back, which should not run: each as a whole, with its mode,
-    /// owner and time. What was absent is deleted. The copies stay. C: `lg_undo()`.
+    /// owner and time. What was absent is deleted. The copies stay.
     ///
     /// - Parameters:
     ///   - context: name of the launch.
@@ -42,8 +42,7 @@ extension Launch {
         try Core.undo(context, stateDirectory: stateDirectory)
     }
 
-    /// The kept paths of a program, in the order of the paths; none where nothing is kept. C:
-    /// `lg_undo_list()`.
+    /// The kept paths of a program, in the order of the paths; none where nothing is kept.
     ///
     /// - Parameters:
     ///   - context: name of the launch.

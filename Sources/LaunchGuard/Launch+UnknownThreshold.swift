@@ -1,6 +1,5 @@
 extension Launch {
-    /// Number of unexplained early deaths from which they are reported and repairs are tried. C:
-    /// `lg_launch_options.unknown_after`.
+    /// Number of unexplained early deaths from which they are reported and repairs are tried.
     public enum UnknownThreshold: Hashable, Sendable, ExpressibleByIntegerLiteral {
         /// Twice the number of launch crashes from which repairs are tried.
         case twiceRepairAfter

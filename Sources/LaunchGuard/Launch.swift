@@ -2,7 +2,6 @@ import Synchronization
 
 /// An independent launch with its own thresholds, closures and counters, from
 /// ``Session/launch(_:_:)``.
-/// C: `lg_launch`.
 ///
 /// Add its repairs and tasks, then call ``begin()`` once. A closure runs on a thread of
 /// LaunchGuard. That thread is the executor of the closure's task, and the closure may block it. A
@@ -46,30 +45,28 @@ public final class Launch: Sendable {
     /// that was refused; `nil` without a problem. The rest of the launch works all the same.
     public var problem: LaunchGuardError? { state.withLock { $0.problem } }
 
-    /// The status now. C: `lg_launch_get_state()`.
+    /// The status now.
     public var status: Status { core.status }
 
     /// The status now and every later change; ends, with the last status, when the launch is
     /// finished or its end was announced, when ``begin()`` returns anything but
     /// ``Outcome/launched``, unless it was begun before, when an essential task has failed, and
     /// when the session is stopped. Each iteration is independent, and gets every change even when
-    /// it is slow. C: `on_status`.
+    /// it is slow.
     public var statusUpdates: StatusUpdates { StatusUpdates(source: hooks.statuses) }
 
-    /// All that is known of the context now; `nil` for an unprotected launch. C:
-    /// `lg_launch_get_info()`.
+    /// All that is known of the context now; `nil` for an unprotected launch.
     public var info: LaunchInfo? { core.info }
 
-    /// The kind of launch, which ``begin()`` decides. C: `lg_launch_info.mode`.
+    /// The kind of launch, which ``begin()`` decides.
     public var mode: Mode { core.info?.mode ?? .normal }
 
-    /// Consecutive launch crashes of this context before this run; 0 for an unprotected launch. C:
-    /// `lg_launch_streak()`.
+    /// Consecutive launch crashes of this context before this run; 0 for an unprotected launch.
     public var streak: Int { core.streak }
 
     /// Begin the launch: decide by the streak, report, repair, then run the tasks. The call returns
     /// when the tasks have run, or as ``Launch/Configuration/hold`` decides. The launch is then not
-    /// yet finished. C: `lg_launch_begin()`.
+    /// yet finished.
     ///
     /// A healthy launch goes straight to its tasks. Otherwise the call waits for
     /// ``Configuration/onReport`` and for the repairs. When no repair is left, the launch goes on
@@ -114,7 +111,7 @@ public final class Launch: Sendable {
     /// Wait until the launch is no longer held and its tasks have run, where ``begin()`` does not
     /// wait: with ``Launch/Configuration/Hold/custody``, and after ``protect(reason:)``. A closure
     /// of this launch cannot wait for it, nor can a task that the closure makes while it runs. Do
-    /// not let a closure wait for a detached task that waits here. C: `lg_launch_wait()`.
+    /// not let a closure wait for a detached task that waits here.
     ///
     /// - Parameter timeout: longest wait; `nil` for no limit.
     /// - Returns: as ``begin()``; ``Outcome/timedOut`` when the time has passed,
@@ -147,7 +144,7 @@ public final class Launch: Sendable {
     /// Mark the launch as finished: at once; with ``Launch/Finish/both`` after the window; without
     /// effect with ``Launch/Finish/time``. While tasks are held, the mark is kept, and counts when
     /// all tasks have run; until then a crash is a launch crash. A task that runs holds up no mark,
-    /// unless others are held after it. C: `lg_launch_finished()`.
+    /// unless others are held after it.
     ///
     /// - Returns: false without a mark, when the launch is not begun yet or is held.
     @discardableResult

@@ -1,6 +1,5 @@
 extension LaunchGuardError {
     /// The kind of an error. Later versions may have more kinds, so a `switch` needs a `default`.
-    /// C: `lg_status`.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The number in the C status table; a number never changes its meaning.
         public let rawValue: UInt32
@@ -12,9 +11,8 @@ extension LaunchGuardError {
 
 extension LaunchGuardError.Code: CustomStringConvertible {
     /// Short, stable name, for example "no-space"; "unknown" for a number that is not in the table.
-    /// C: `lg_status_name()`.
     public var description: String { Core.name(of: self) }
 
-    /// The meaning of the code and the remedy, without a full stop. C: `lg_status_message()`.
+    /// The meaning of the code and the remedy, without a full stop.
     public var message: String { Core.message(of: self) }
 }

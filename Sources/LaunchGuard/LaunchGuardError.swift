@@ -3,7 +3,7 @@ public struct LaunchGuardError: Error, Sendable {
     /// The kind of error.
     public let code: Code
 
-    /// The system's error number, for ``Code/system`` only. C: `errno`.
+    /// The system's error number, for ``Code/system`` only.
     public let systemError: Int32?
 
     /// One sentence for a log or a person, with the path or the value in question where there is

@@ -1,5 +1,5 @@
 /// A context as the ledger stores it, and what follows from it: ``Launch/info`` of a launch of this
-/// process, and ``Launch/info(of:stateDirectory:)`` of any program. C: `lg_launch_info`.
+/// process, and ``Launch/info(of:stateDirectory:)`` of any program.
 public struct LaunchInfo: Hashable, Sendable, Codable {
     /// Name of the context.
     public var name: String

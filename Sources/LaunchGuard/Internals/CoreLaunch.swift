@@ -108,7 +108,7 @@ struct CoreLaunch: @unchecked Sendable {
     }
 }
 
-/// One hold of a launch. Its answers apply to no other one. C: `lg_launch_answer()`.
+/// One hold of a launch. Its answers apply to no other one.
 struct CoreHold: Sendable {
     private let launch: CoreLaunch
     private let number: UInt32
