@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <string.h>
 
-static uint32_t last;       /* number of the last hold */
+static _Atomic uint32_t last; /* number of the last hold */
 static lg_answer answers[4]; /* given by on_hold, the first one first; 0: none */
-static unsigned asked;
-static size_t text_bytes; /* of the last hold */
+static _Atomic unsigned asked;
+static _Atomic size_t text_bytes; /* of the last hold */
 
 static void on_hold(lg_launch *launch, const lg_held *held, void *user)
 {
@@ -40,7 +40,7 @@ static lg_launch_options usual(void)
     options.on_hold = on_hold;
     options.on_give_up = give_up;
     memset(answers, 0, sizeof answers);
-    asked = last = 0;
+    asked = 0;
     return options;
 }
 
