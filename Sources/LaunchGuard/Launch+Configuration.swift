@@ -80,8 +80,8 @@ extension Launch {
         /// for it at most ``reportWait``; the closure may run longer. An error that the closure
         /// throws is logged.
         public var onReport: (@Sendable (Launch.ReportBatch) async throws -> Void)?
-        /// Called each time that the launch, which is held, begins to wait for an answer of the
-        /// program, after its protect actions; not where repairs start by themselves.
+        /// Called each time that a held launch begins to wait for an answer of the program: after
+        /// its protect actions, and not where repairs start by themselves.
         ///
         /// ```swift
         /// onHold: { @MainActor [window] hold in window.ask(hold) }
@@ -96,9 +96,9 @@ extension Launch {
         /// mode. Where the start is supervised, it makes that try only after
         /// ``Launch/Halt/trySafeMode()``. An error that the closure throws is logged.
         public var onGiveUp: (@Sendable (consuming Launch.Halt) async throws -> Void)?
-        /// Called for each change of the status, where the change happens, in order with all other
-        /// closures of the launch, which ``Launch/statusUpdates`` cannot promise. The closure must
-        /// not block.
+        /// Called after each change of the status, where the change happens, in order with all
+        /// other closures of the launch, which ``Launch/statusUpdates`` cannot promise. The closure
+        /// must not block.
         public var onStatus: (@Sendable (Launch.Status) -> Void)?
 
         /// Every option has the default of the C interface.

@@ -18,7 +18,9 @@ extension Session {
     /// an unprotected launch whose problem says so, and the first one stays as it is: keep the
     /// launch, or get it by ``launch(_:)``.
     ///
-    /// - Parameter name: of the context, 1 to 63 bytes.
+    /// - Parameters:
+    ///   - name: of the context, 1 to 63 bytes.
+    ///   - configuration: its values and its closures.
     public func launch(_ name: String, _ configuration: Launch.Configuration) -> Launch {
         launches.withLock { launches in
             guard let first = launches.byName[name] else { return add(name, configuration, to: &launches) }

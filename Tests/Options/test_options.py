@@ -27,8 +27,7 @@ GAP_MAX = INT_MAX // 1000000
 # What a Swift program has no option for, and why.
 NOT_IN_SWIFT = {
     "lg_options": {"keep_first": "not in the static library, which the Swift package is", "log_user": ""},
-    "lg_launch_options": {"callbacks": "closures run in tasks", "executor": "", "on_decide": "", "on_report": "", "on_give_up": "", "on_status": "",
-                          "user": ""},
+    "lg_launch_options": {"callbacks": "closures run in tasks", "executor": "", "user": ""},
     "lg_delivery_options": {"on_delivered": "a sequence", "user": ""},
     "lg_guard_options": {"user": ""},
 }
@@ -38,7 +37,7 @@ OTHER_CHECKS = "Sources/LaunchGuard/Internals/Options.swift"
 SWIFT = {
     "lg_options": ["Sources/LaunchGuard/Session+%s.swift" % name for name in ("Configuration", "RecordOptions", "HangThresholds")],
     "lg_launch_options": ["Sources/LaunchGuard/%s.swift" % name for name in ("Launch+Configuration", "Launch+Configuration+Parts")],
-    "lg_repair": ["Sources/LaunchGuard/Launch+Callbacks.swift"],
+    "lg_repair": ["Sources/LaunchGuard/Launch+Repairs.swift"],
     "lg_delivery_options": ["Sources/LaunchGuard/Delivery+Configuration.swift"],
     "lg_guard_options": ["Sources/LaunchGuardGuards/Guards+Configuration.swift"],
 }
@@ -174,7 +173,7 @@ class Options(unittest.TestCase):
 
     def test_every_structure_that_begins_with_its_size_has_a_table(self):
         """But those that the library fills in."""
-        filled = {"lg_launch_info", "lg_system_info", "lg_report", "lg_kept_file", "lg_guard_event"}
+        filled = {"lg_launch_info", "lg_system_info", "lg_report", "lg_held", "lg_kept_file", "lg_guard_event"}
         text = "".join(path.read_text() for path in (ROOT / "include/launchguard").glob("*.h"))
         sized = set(re.findall(r"^typedef struct (\w+) \{\n(?:    /\*\*(?:(?!\*/).)*\*/\n)?    uint32_t size;", text, re.M | re.S))
         self.assertEqual(sized - filled, set(ROWS), f"add a table to {TABLE}, and the structure to Tests/Options/table.c")

@@ -400,15 +400,15 @@ typedef struct lg_launch_options {
     lg_callbacks callbacks;
     /** Required with LG_CALLBACKS_EXECUTOR; else NULL. */
     lg_executor executor;
-    /** May be NULL. */
+    /** Decides the course of the launch. May be NULL. */
     lg_decide_callback on_decide;
-    /** May be NULL. */
+    /** Receives the runs that have crashed. May be NULL. */
     lg_report_callback on_report;
-    /** May be NULL. */
+    /** Called when repairs and safe mode did not help. May be NULL. */
     lg_give_up_callback on_give_up;
-    /** May be NULL. */
+    /** Called each time that a held launch begins to wait for an answer. May be NULL. */
     lg_hold_callback on_hold;
-    /** May be NULL. */
+    /** Called after each change of the status. May be NULL. */
     lg_status_callback on_status;
     /** Handed to executor, on_decide, on_report, on_give_up, on_hold and on_status. */
     void *user;

@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <string.h>
 
-static uint32_t last;       /* number of the last hold */
+static _Atomic uint32_t last; /* number of the last hold */
 static lg_answer answers[4]; /* given by on_hold, the first one first; 0: none */
-static unsigned asked;
-static size_t text_bytes; /* of the last hold */
+static _Atomic unsigned asked;
+static _Atomic size_t text_bytes; /* of the last hold */
 
 static void on_hold(lg_launch *launch, const lg_held *held, void *user)
 {
@@ -40,7 +40,7 @@ static lg_launch_options usual(void)
     options.on_hold = on_hold;
     options.on_give_up = give_up;
     memset(answers, 0, sizeof answers);
-    asked = last = 0;
+    asked = 0, last = 0;
     return options;
 }
 
@@ -110,6 +110,7 @@ static void test_a_stale_answer_has_no_effect(void **state)
     assert_int_equal(lg_simulate(simulated, LG_END_CLEAN), LG_OK);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     await_told("protect task;hold consent large;");
+    assert_int_equal(lg_launch_answer(launch, first, LG_ANSWER_REPAIR), LG_ERR_STATE);
     assert_int_equal(lg_launch_answer(launch, second, LG_ANSWER_REPAIR), LG_ERR_STATE);
     assert_int_equal(lg_launch_answer(launch, last, LG_ANSWER_REPAIR), LG_OK);
     assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
@@ -168,6 +169,40 @@ static void *begin(void *launch)
 {
     lg_launch_begin(launch);
     return NULL;
+}
+
+/* A protect action in between is no new hold. */
+static void test_a_hold_is_announced_once(void **state)
+{
+    (void)state;
+    static struct simulated_task late = { .key = "late", .protects = true };
+    lg_launch_options options = usual();
+    options.callbacks = LG_CALLBACKS_CALLER;
+    options.hold = LG_HOLD_BLOCK;
+    lg_launch *launch = crashed(&options);
+    pthread_t thread;
+    pthread_create(&thread, NULL, begin, launch);
+    await_told("protect task;hold consent small;");
+    assert_int_equal(simulated_add(launch, &late), LG_OK);
+    await_told("protect late;");
+    assert_int_equal(lg_launch_answer(launch, last, LG_ANSWER_REPAIR), LG_OK);
+    pthread_join(thread, NULL);
+    assert_told("small;task;late;");
+}
+
+/* Where nothing is held, the repair beside the tasks asks all the same. */
+static void test_a_repair_beside_the_tasks_asks(void **state)
+{
+    (void)state;
+    lg_launch_options options = usual();
+    options.hold = LG_HOLD_NONE;
+    lg_launch *launch = crashed(&options);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    wait_until(last != 0);
+    assert_int_equal(lg_launch_answer(launch, last, LG_ANSWER_REPAIR), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+    assert_int_equal(lg_launch_get_state(launch), LG_LAUNCH_STATE_LAUNCHING);
+    await_last_line("small");
 }
 
 static void test_a_halted_launch(void **state)
@@ -264,6 +299,8 @@ int main(void)
         SIMULATED(test_a_stale_answer_has_no_effect),
         SIMULATED(test_a_deadline_ends_a_hold),
         SIMULATED(test_reasons),
+        SIMULATED(test_a_hold_is_announced_once),
+        SIMULATED(test_a_repair_beside_the_tasks_asks),
         SIMULATED(test_a_halted_launch),
         SIMULATED(test_arguments),
         SIMULATED(test_states),
