@@ -51,8 +51,8 @@ let package = Package(
             dependencies: ["CProcess", "LaunchGuardSymbols", "ToolParts", "ToolRun", library("LaunchGuard"), reportModel, arguments],
             swiftSettings: strict
         ),
-        // What is installed as `launchguard`: `run`, and the way to the tool. As it is shipped
-        // nothing is loaded for it; the libraries are those that a static Foundation needs.
+        // What is installed as `launchguard`: `run`, and the way to the tool. Nothing is loaded for
+        // it as it is shipped; the libraries are those that a static Foundation needs.
         .executableTarget(
             name: "launchguard-run", dependencies: ["ToolBase", "ToolRun", reportModel], swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-static-executable", "-l_FoundationCollections", "-l_FoundationCShims"], .when(platforms: [.linux], configuration: .release))]

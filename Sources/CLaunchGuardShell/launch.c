@@ -182,15 +182,21 @@ lg_status lg_launch_finished(lg_launch *launch)
     return begun ? LG_OK : LG_ERR_STATE;
 }
 
-lg_launch_status lg_launch_get_status(const lg_launch *launch)
+lg_launch_state lg_launch_get_state(const lg_launch *launch)
 {
+    static const lg_launch_state states[] = { LG_LAUNCH_STATE_IDLE, LG_LAUNCH_STATE_LAUNCHING, LG_LAUNCH_STATE_FINISHED };
     lg_launch *locked = (lg_launch *)(uintptr_t)launch;
     if (!launch)
-        return LG_LAUNCH_NORMAL;
+        return LG_LAUNCH_STATE_IDLE;
     pthread_mutex_lock(&locked->lock);
-    bool running = launch->phase == RUNNING;
+    lg_launch_state state = states[launch->phase];
     pthread_mutex_unlock(&locked->lock);
-    return running ? LG_LAUNCH_CHECKING : LG_LAUNCH_NORMAL;
+    return state;
+}
+
+lg_launch_status lg_launch_get_status(const lg_launch *launch)
+{
+    return lg_launch_get_state(launch) == LG_LAUNCH_STATE_LAUNCHING ? LG_LAUNCH_CHECKING : LG_LAUNCH_NORMAL;
 }
 
 /* ---- the list of the tasks ---- */

@@ -523,6 +523,11 @@ lg_status lg_launch_repaired(lg_launch *launch)
     return launch ? LG_ERR_STATE : LG_ERR_ARGUMENT;
 }
 
+lg_status lg_launch_answer(lg_launch *launch, uint32_t hold, lg_answer answer)
+{
+    return launch ? LG_ERR_STATE : LG_ERR_ARGUMENT;
+}
+
 lg_status lg_fleet_row_report(const lg_fleet_row *row, lg_report_sink sink, void *user)
 {
     return LG_ERR_UNSUPPORTED;

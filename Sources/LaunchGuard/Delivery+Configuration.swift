@@ -64,7 +64,8 @@ extension Delivery {
         case withheld
     }
 
-    /// Result of ``Delivery/wait(_:)``.
+    /// Result of ``Delivery/wait(_:)``. Later versions may have more cases, so a `switch` needs an
+    /// `@unknown default`. C: `lg_delivery_result`.
     public enum WaitResult: String, Sendable, Codable, CaseIterable {
         /// There was nothing to send.
         case nothing

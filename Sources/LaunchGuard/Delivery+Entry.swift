@@ -14,32 +14,32 @@ extension Delivery {
         public let end: Report.End?
         /// The same for equal crashes.
         public let fingerprint: String
-        /// When the report was made, in nanoseconds since 1970.
-        public let madeNanoseconds: UInt64
+        /// When the report was made; `nil`: a damaged report does not say it.
+        public let made: WallInstant?
         /// Requests made so far.
         public let attempts: Int
         /// HTTP status of the last answer; `nil`: there was none.
         public let httpStatus: Int?
-        /// When the last attempt was made, in nanoseconds since 1970; `nil`: there was none.
-        public let attemptedNanoseconds: UInt64?
-        /// Earliest next attempt, in nanoseconds since 1970; `nil`: now.
-        public let nextNanoseconds: UInt64?
+        /// When the last attempt was made; `nil`: there was none.
+        public let attempted: WallInstant?
+        /// Earliest next attempt; `nil`: now.
+        public let next: WallInstant?
         /// Why a pending report waits until then; `nil`: it does not.
         public let pause: Pause?
-        /// When the report was sent or given up, in nanoseconds since 1970; `nil`: it was not.
-        public let settledNanoseconds: UInt64?
-        /// When the program learned of it, in nanoseconds since 1970; `nil`: it did not.
-        public let toldNanoseconds: UInt64?
-        /// Runs with this fingerprint that have no report of their own.
-        public let more: UInt64
+        /// When the report was sent or given up; `nil`: it was not.
+        public let settled: WallInstant?
+        /// When the program learned of it; `nil`: it did not.
+        public let told: WallInstant?
+        /// Number of runs with this fingerprint that have no report of their own.
+        public let moreRuns: UInt64
         /// Why the last attempt failed, for a person; `nil`: it did not.
         public let error: String?
 
         /// A report as it is given, for tests.
         public init(
-            uuid: String, runUUID: String, ordinal: UInt64, state: State, end: Report.End?, fingerprint: String = "", madeNanoseconds: UInt64 = 0,
-            attempts: Int = 0, httpStatus: Int? = nil, attemptedNanoseconds: UInt64? = nil, nextNanoseconds: UInt64? = nil, pause: Pause? = nil,
-            settledNanoseconds: UInt64? = nil, toldNanoseconds: UInt64? = nil, more: UInt64 = 0, error: String? = nil
+            uuid: String, runUUID: String, ordinal: UInt64, state: State, end: Report.End?, fingerprint: String = "", made: WallInstant? = nil,
+            attempts: Int = 0, httpStatus: Int? = nil, attempted: WallInstant? = nil, next: WallInstant? = nil, pause: Pause? = nil,
+            settled: WallInstant? = nil, told: WallInstant? = nil, moreRuns: UInt64 = 0, error: String? = nil
         ) {
             self.uuid = uuid
             self.runUUID = runUUID
@@ -47,20 +47,21 @@ extension Delivery {
             self.state = state
             self.end = end
             self.fingerprint = fingerprint
-            self.madeNanoseconds = madeNanoseconds
+            self.made = made
             self.attempts = attempts
             self.httpStatus = httpStatus
-            self.attemptedNanoseconds = attemptedNanoseconds
-            self.nextNanoseconds = nextNanoseconds
+            self.attempted = attempted
+            self.next = next
             self.pause = pause
-            self.settledNanoseconds = settledNanoseconds
-            self.toldNanoseconds = toldNanoseconds
-            self.more = more
+            self.settled = settled
+            self.told = told
+            self.moreRuns = moreRuns
             self.error = error
         }
     }
 
-    /// State of a report.
+    /// State of a report. Later versions may have more cases, so a `switch` needs an
+    /// `@unknown default`. C: `lg_delivery_state`.
     public enum State: String, Sendable, Codable, CaseIterable {
         /// To be sent, or to be sent again.
         case pending
@@ -74,7 +75,8 @@ extension Delivery {
         case told
     }
 
-    /// Why a pending report does not go now.
+    /// Why a pending report does not go now. Later versions may have more cases, so a `switch`
+    /// needs an `@unknown default`. C: `lg_delivery_pause`.
     public enum Pause: String, Sendable, Codable, CaseIterable {
         /// Many with its fingerprint were made lately.
         case paced

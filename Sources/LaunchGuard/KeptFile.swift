@@ -13,6 +13,6 @@ public struct KeptFile: Hashable, Sendable, Codable {
     public let kind: Kind
     /// The size of a file.
     public let bytes: UInt64
-    /// When it was copied: nanoseconds since 1970.
-    public let wallNanoseconds: UInt64
+    /// When it was copied.
+    public let copied: WallInstant
 }

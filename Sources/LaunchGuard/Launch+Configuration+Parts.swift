@@ -7,7 +7,7 @@ extension Launch.Configuration {
             /// The launch goes on in safe mode. Its tasks run beside the repair.
             case safeMode
             /// The next attempt begins beside the repair that runs on.
-            case goOn
+            case nextAttempt
         }
 
         /// Longest wait for a repair that has not answered within its timeout, at most a day. The
@@ -35,13 +35,13 @@ extension Launch.Configuration {
         /// A hang.
         public static let hang = Count(rawValue: 2)
         /// An end by the kernel for lack of memory.
-        public static let outOfMemory = Count(rawValue: 4)
+        public static let oom = Count(rawValue: 4)
         /// An exit with a status other than 0.
         public static let exit = Count(rawValue: 8)
         /// A crash by SIGPIPE.
         public static let brokenPipe = Count(rawValue: 16)
         /// Crashes, hangs and lack of memory.
-        public static let `default`: Count = [.crash, .hang, .outOfMemory]
+        public static let `default`: Count = [.crash, .hang, .oom]
     }
 
     /// The conditions under which safe mode is left and given up.
@@ -83,8 +83,8 @@ extension Launch.Configuration {
         /// because a window was closed.
         case ignored
         /// The tasks of the closures that run are cancelled. A repair that is needed is put off, as
-        /// by ``Launch/skip()``; the attempt that was cancelled counts. Launch tasks that have not
-        /// begun are not called. Their state is ``Launch/TaskState/failed``, or
+        /// by ``Launch/Hold/skip()``; the attempt that was cancelled counts. Launch tasks that have
+        /// not begun are not called. Their state is ``Launch/TaskState/failed``, or
         /// ``Launch/TaskState/leftOut`` after an essential one. The call then throws
         /// ``LaunchGuardError/Code/cancelled``.
         case forwarded

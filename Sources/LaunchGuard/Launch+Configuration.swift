@@ -2,12 +2,12 @@ extension Launch {
     /// What a launch does, and when. C: the fields of `lg_launch_options` named below.
     ///
     /// ```swift
-    /// session.launch(
-    ///     "main",
-    ///     .init(hold: .custody, repairsAutomatically: false, killSwitch: "PLAYER_UNPROTECTED"))
+    /// session.launch("main", .init(repairAfter: 3, hold: .custody, onReport: { batch in
+    ///     print("\(batch.streak) crashes in a row, \(batch.reports.count) new runs")
+    /// }))
     /// ```
-    public struct Configuration: Hashable, Sendable {
-        /// Launch crashes in a row from which ``Launch/onReport(_:)`` is called; at least 1. C:
+    public struct Configuration: Sendable {
+        /// Launch crashes in a row from which ``onReport`` is called; at least 1. C:
         /// `report_after`.
         public var reportAfter: Int
         /// Launch crashes in a row from which repairs are tried; at least 1. C: `repair_after`.
@@ -20,8 +20,8 @@ extension Launch {
         public var window: Duration
         /// The condition that finishes the launch. C: `finish`.
         public var finish: Finish
-        /// Longest wait for the answer of ``Launch/onReport(_:)`` and ``Launch/onGiveUp(_:)``; at
-        /// most 5 s. C: `report_wait_ms`.
+        /// Longest wait for the answer of ``onReport`` and ``onGiveUp``; at most 5 s. C:
+        /// `report_wait_ms`.
         public var reportWait: Duration
         /// The ends that count as a launch crash. Unexplained early deaths have a counter of their
         /// own. C: `count`.
@@ -37,12 +37,12 @@ extension Launch {
         public var heartbeat: Duration?
         /// The behaviour of ``Launch/begin()`` while the launch is held. C: `hold`.
         public var hold: Hold
-        /// Longest wait for consent or ``Launch/trySafeMode()``; a held launch then goes on in safe
-        /// mode. At most a day. Protect actions use up the same time. Repairs have timeouts of
+        /// Longest wait for consent or ``Launch/Halt/trySafeMode()``; a held launch then goes on in
+        /// safe mode. At most a day. Protect actions use up the same time. Repairs have timeouts of
         /// their own, and their time does not count. C: `hold_ms`.
         public var holdDeadline: Duration
-        /// Whether repairs start by themselves; otherwise they wait for ``Launch/repair()``. C:
-        /// `auto_repair`.
+        /// Whether repairs start by themselves; otherwise they wait for ``Launch/Hold/repair()``.
+        /// C: `auto_repair`.
         public var repairsAutomatically: Bool
         /// Whether the launch is first tried without a suspect task, before any repair; otherwise
         /// the first repair takes the first turn. Safe mode leaves the task out all the same. C:
@@ -55,7 +55,7 @@ extension Launch {
         /// The conditions under which the ladder starts at its lowest rung again after a repair.
         public var deescalation: Deescalation
         /// Whether a supervisor and not a person made this start. A halted launch then stays halted
-        /// until ``Launch/trySafeMode()`` or the deadline of the hold. C: `supervised`.
+        /// until ``Launch/Halt/trySafeMode()`` or the deadline of the hold. C: `supervised`.
         public var isSupervised: Bool
         /// Whether the launch only decides, counts and reports, and holds and repairs nothing; the
         /// log says what LaunchGuard would have done. C: `shadow`.
@@ -69,6 +69,45 @@ extension Launch {
         /// crash in one of them counts only for the contexts that own the module. The names have
         /// room for 239 bytes together. C: `modules`.
         public var modules: [String]
+
+        /// Decides the course of the launch. C: `on_decide`.
+        ///
+        /// ``Launch/begin()`` calls the closure on its own thread, before anything of the launch is
+        /// done: answer at once. A launch in shadow ignores the answer. A death inside the closure
+        /// counts as a launch crash. After two such deaths since the last finished launch or repair
+        /// the rule decides, and the closure is not called. The closure receives the context as the
+        /// rule would have it in this launch: ``LaunchInfo/status`` is
+        /// ``Launch/Status/awaitingRepair`` where the rule would hold the launch.
+        public var onDecide: (@Sendable (LaunchInfo) -> Launch.Decision)?
+        /// Receives the runs that have crashed. C: `on_report`.
+        ///
+        /// The closure is called once for each new value of the streak from ``reportAfter`` on,
+        /// once where unexplained deaths reach ``unknownAfter``, and once after an end that came
+        /// while no launch was under way, before anything else of the launch runs. The launch waits
+        /// for it at most ``reportWait``; the closure may run longer. An error that the closure
+        /// throws is logged.
+        public var onReport: (@Sendable (Launch.ReportBatch) async throws -> Void)?
+        /// Called each time that the launch, which is held, begins to wait for an answer of the
+        /// program, after its protect actions; not where repairs start by themselves. C: `on_hold`.
+        ///
+        /// ```swift
+        /// onHold: { @MainActor [window] hold in window.ask(hold) }
+        /// ```
+        ///
+        /// Nothing waits for the closure. An error that the closure throws is logged.
+        public var onHold: (@Sendable (consuming Launch.Hold) async throws -> Void)?
+        /// Called when repairs and safe mode did not help and the launch is halted: the place to
+        /// restore the factory state, to show a notice, or to ask the supervisor to stop trying. C:
+        /// `on_give_up`.
+        ///
+        /// The launch waits for the closure at most ``reportWait``, then makes one try in safe
+        /// mode. Where the start is supervised, it makes that try only after
+        /// ``Launch/Halt/trySafeMode()``. An error that the closure throws is logged.
+        public var onGiveUp: (@Sendable (consuming Launch.Halt) async throws -> Void)?
+        /// Called for each change of the status, where the change happens, in order with all other
+        /// closures of the launch, which ``Launch/statusUpdates`` cannot promise. The closure must
+        /// not block. C: `on_status`.
+        public var onStatus: (@Sendable (Launch.Status) -> Void)?
 
         /// Every option has the default of the C interface.
         public init(
@@ -92,7 +131,12 @@ extension Launch {
             isShadow: Bool = false,
             cancellation: Cancellation = .ignored,
             killSwitch: String? = nil,
-            modules: [String] = []
+            modules: [String] = [],
+            onDecide: (@Sendable (LaunchInfo) -> Launch.Decision)? = nil,
+            onReport: (@Sendable (Launch.ReportBatch) async throws -> Void)? = nil,
+            onHold: (@Sendable (consuming Launch.Hold) async throws -> Void)? = nil,
+            onGiveUp: (@Sendable (consuming Launch.Halt) async throws -> Void)? = nil,
+            onStatus: (@Sendable (Launch.Status) -> Void)? = nil
         ) {
             self.reportAfter = reportAfter
             self.repairAfter = repairAfter
@@ -115,6 +159,11 @@ extension Launch {
             self.cancellation = cancellation
             self.killSwitch = killSwitch
             self.modules = modules
+            self.onDecide = onDecide
+            self.onReport = onReport
+            self.onHold = onHold
+            self.onGiveUp = onGiveUp
+            self.onStatus = onStatus
         }
     }
 }

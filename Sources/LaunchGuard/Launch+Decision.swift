@@ -1,5 +1,5 @@
 extension Launch {
-    /// The course of a launch that begins, from the closure of ``Launch/onDecide(_:)``. C:
+    /// The course of a launch that begins, from ``Launch/Configuration/onDecide``. C:
     /// `lg_decision`.
     public enum Decision: Sendable {
         /// As docs/LAUNCH.md says.
@@ -10,9 +10,9 @@ extension Launch {
         /// The launch is held and repaired, as ``Launch/protect(reason:)`` does. By rule in safe
         /// mode, where nothing is left to try.
         case protect
-        /// The launch is held, also where there is no repair, and waits for ``Launch/repair()``,
-        /// ``Launch/refuse()`` or ``Launch/skip()``, at most ``Launch/Configuration/holdDeadline``.
-        /// In safe mode by rule; a halted launch then waits for ``Launch/trySafeMode()``.
+        /// The launch is held, also where there is no repair, and waits for an answer to
+        /// ``Launch/Configuration/onHold``. In safe mode by rule; a halted launch then waits for
+        /// one to ``Launch/Configuration/onGiveUp``.
         case hold
     }
 }

@@ -1,52 +1,55 @@
-/// Calls for a launch that is held. Any thread may make them, a closure of the launch included.
-/// Each call returns at once, and returns whether it applied.
 extension Launch {
-    /// Start the repair for which a held launch waits: the user agreed. The consent covers the
-    /// other attempts of the repair in this launch and the repairs after it, except those with
-    /// ``Launch/RepairOptions/consent``. C: `lg_launch_repair()`.
+    /// A held launch that waits for an answer of the program, from ``Configuration/onHold``. C:
+    /// `lg_held`.
     ///
-    /// - Returns: true also when a repair runs already; false when none is needed.
-    @discardableResult
-    public func repair() -> Bool { core.repair() }
+    /// Answer at once, or keep the hold, in the model of a window for example, and answer later,
+    /// from any thread:
+    ///
+    /// ```swift
+    /// question = hold                    // Of the type Launch.Hold?
+    /// question.take()?.repair()          // When the user says yes.
+    /// ```
+    ///
+    /// An answer returns at once: whether it applied. A hold that is over, because another answer
+    /// came first, its deadline has passed or the launch has ended, has no effect, on a later hold
+    /// neither. A hold that is dropped without an answer changes nothing: the launch goes on in
+    /// safe mode after ``Configuration/holdDeadline``.
+    public struct Hold: ~Copyable, Sendable {
+        /// The reason why the launch waits.
+        public let reason: Reason
 
-    /// Refuse the repair for which a held launch waits: go to the next rung of the ladder. C:
-    /// `lg_launch_refuse()`.
-    ///
-    /// - Returns: false when no repair is needed, and while one runs.
-    @discardableResult
-    public func refuse() -> Bool { core.refuse() }
+        let core: CoreHold
 
-    /// Put the repair off: launch normally this time. After two skips in a row the launch goes on
-    /// in safe mode instead. C: `lg_launch_skip()`.
-    ///
-    /// - Returns: false when no repair is needed, and while one runs.
-    @discardableResult
-    public func skip() -> Bool { core.skip() }
+        /// Start the repair: the user agreed. The consent covers the other attempts of the repair
+        /// in this launch and the repairs after it, except those with
+        /// ``Launch/RepairOptions/consent``. C: `LG_ANSWER_REPAIR`.
+        ///
+        /// - Returns: whether the answer applied.
+        @discardableResult
+        public consuming func repair() -> Bool { core.repair() }
 
-    /// The program has repaired itself, for example by what the user chose in the screen of a
-    /// protect action. A launch that is held or halted goes on as after a repair that succeeded:
-    /// its tasks run, and one more crash holds it again, with every repair that was not tried.
-    /// After two such calls, or skips, without a good launch it goes on in safe mode instead. A
-    /// program without repairs, but with a protect action, is held by ``protect(reason:)`` for this
-    /// call. C: `lg_launch_repaired()`.
-    ///
-    /// - Returns: false when the launch is not held, and while a repair runs.
-    @discardableResult
-    public func repaired() -> Bool { core.repaired() }
+        /// Refuse the repair: go to the next rung of the ladder. C: `LG_ANSWER_REFUSE`.
+        ///
+        /// - Returns: whether the answer applied.
+        @discardableResult
+        public consuming func refuse() -> Bool { core.refuse() }
 
-    /// Make one try in safe mode with a launch that is halted. C: `lg_launch_try_safe()`.
-    ///
-    /// - Returns: false when the launch is not halted.
-    @discardableResult
-    public func trySafeMode() -> Bool { core.trySafeMode() }
+        /// Put the repair off: launch normally this time. After two skips in a row the launch goes
+        /// on in safe mode instead. C: `LG_ANSWER_SKIP`.
+        ///
+        /// - Returns: whether the answer applied.
+        @discardableResult
+        public consuming func skip() -> Bool { core.skip() }
 
-    /// Hold the tasks that have not run yet, repair, and go on: for a program that notices a
-    /// problem before it crashes. The task that runs now may finish. In safe mode the call has no
-    /// effect, as nothing is left to try. C: `lg_launch_protect()`.
-    ///
-    /// - Parameter reason: goes into the log.
-    /// - Returns: true also when the launch is held already; false before ``begin()`` and when the
-    ///   launch is finished.
-    @discardableResult
-    public func protect(reason: String? = nil) -> Bool { core.protect(reason) }
+        /// The program has repaired itself, for example by what the user chose in the screen of a
+        /// protect action. The launch goes on as after a repair that succeeded: its tasks run, and
+        /// one more crash holds it again, with every repair that was not tried. After two such
+        /// answers, or skips, without a good launch it goes on in safe mode instead. A program
+        /// without repairs, but with a protect action, is held by ``Launch/protect(reason:)`` for
+        /// this answer. C: `LG_ANSWER_REPAIRED`.
+        ///
+        /// - Returns: whether the answer applied.
+        @discardableResult
+        public consuming func repaired() -> Bool { core.repaired() }
+    }
 }

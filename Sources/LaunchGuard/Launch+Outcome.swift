@@ -1,7 +1,8 @@
 extension Launch {
     /// The result of ``Launch/begin()`` and ``Launch/waitUntilLaunched(timeout:)``. No case is a
     /// crash, and none counts as one: a program that ends after any of them, by `exit` with
-    /// whatever status, leaves the streak as it is. C: `lg_status` of `lg_launch_begin()`.
+    /// whatever status, leaves the streak as it is. Later versions may have more cases, so a
+    /// `switch` needs an `@unknown default`. C: `lg_status` of `lg_launch_begin()`.
     ///
     /// ```swift
     /// let outcome = await launch.begin()

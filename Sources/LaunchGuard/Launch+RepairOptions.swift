@@ -9,7 +9,7 @@ extension Launch {
 
         /// The repair loses something: a new series of attempts at most once in 24 h.
         public static let destructive = RepairOptions(rawValue: 1)
-        /// The repair waits for ``Launch/repair()``, also where repairs start by themselves.
+        /// The repair waits for ``Launch/Hold/repair()``, also where repairs start by themselves.
         public static let consent = RepairOptions(rawValue: 2)
         /// A successful repair needs a new start of the program: ``Launch/begin()`` throws
         /// ``LaunchGuardError/Code/restart``.

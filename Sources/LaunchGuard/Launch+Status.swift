@@ -1,13 +1,15 @@
 extension Launch {
-    /// The public states of a launch. C: `lg_launch_status`.
+    /// The states of a launch. C: `lg_launch_state`.
     public enum Status: String, Sendable, Codable, CaseIterable {
-        /// Not begun, or finished: nothing to do.
-        case normal
+        /// Not begun.
+        case idle
         /// Under way; a crash now is a launch crash.
-        case checking
-        /// Held: the streak needs a repair that has not started yet.
-        case needsRepair
+        case launching
+        /// Held: a repair is needed and has not started yet, or the launch is halted.
+        case awaitingRepair
         /// Held: a repair runs.
         case repairing
+        /// Finished, or over since its end was announced.
+        case finished
     }
 }

@@ -19,7 +19,7 @@ extension Launch {
         /// runs or has failed.
         public static let replace = TaskOptions(rawValue: 8)
         /// After a hold the task waits for ``Launch/replay(_:)``.
-        public static let byKey = TaskOptions(rawValue: 16)
+        public static let replayByKey = TaskOptions(rawValue: 16)
         /// May be added when all tasks have run. Then it runs at once, on a thread of its own.
         public static let late = TaskOptions(rawValue: 32)
     }

@@ -71,8 +71,8 @@ extension Launch {
     public func leaveOut(_ key: String) -> Bool { core.leaveOut(key) }
 
     /// Run all held tasks only by ``replay(_:)``, one by one: for a program that wants to start
-    /// itself again step by step after a repair. The option ``TaskOptions/byKey`` is the same for
-    /// single tasks. C: `lg_launch_replay_by_key()`.
+    /// itself again step by step after a repair. The option ``TaskOptions/replayByKey`` is the same
+    /// for single tasks. C: `lg_launch_replay_by_key()`.
     ///
     /// After a hold, the tasks that wait for no key run first, by themselves and in the order of
     /// registration. The others run after them, in the order of the calls of ``replay(_:)``. The

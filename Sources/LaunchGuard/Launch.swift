@@ -4,12 +4,12 @@ import Synchronization
 /// ``Session/launch(_:_:)``.
 /// C: `lg_launch`.
 ///
-/// Set its closures, then call ``begin()`` once. A closure runs on a thread of LaunchGuard. That
-/// thread is the executor of the closure's task, and the closure may block it. A closure does not
-/// hold up the concurrency pool, and a pool that other code has blocked does not hold up the
-/// launch. A closure that is bound to an actor runs there: `{ @MainActor in … }` on the main actor,
-/// which ``begin()`` does not block. The tasks of the closures have the priority and the
-/// task-locals of the caller of ``begin()``, such as a tracing context. Any thread and every
+/// Add its repairs and tasks, then call ``begin()`` once. A closure runs on a thread of
+/// LaunchGuard. That thread is the executor of the closure's task, and the closure may block it. A
+/// closure does not hold up the concurrency pool, and a pool that other code has blocked does not
+/// hold up the launch. A closure that is bound to an actor runs there: `{ @MainActor in … }` on the
+/// main actor, which ``begin()`` does not block. The tasks of the closures have the priority and
+/// the task-locals of the caller of ``begin()``, such as a tracing context. Any thread and every
 /// closure may call every member, with the exception of ``begin()`` and
 /// ``waitUntilLaunched(timeout:)``.
 ///
@@ -18,7 +18,7 @@ import Synchronization
 public final class Launch: Sendable {
     /// Name of the context.
     public let name: String
-    /// What it does, and when.
+    /// What it does, and when; without the closures, which LaunchGuard keeps.
     public let configuration: Configuration
 
     let core: CoreLaunch
@@ -34,8 +34,8 @@ public final class Launch: Sendable {
     /// Unprotected where there are no options.
     init(_ name: String, _ configuration: Configuration, _ options: LaunchOptions?, _ mistake: LaunchGuardError?, of session: CoreSession) {
         self.name = name
-        self.configuration = configuration
-        hooks = LaunchHooks(session: session, cancellation: configuration.cancellation)
+        self.configuration = configuration.values
+        hooks = LaunchHooks(session: session, configuration)
         let (core, problem) = session.prepare(options, hooks)
         hooks.attach(core)
         self.core = core
@@ -46,13 +46,14 @@ public final class Launch: Sendable {
     /// that was refused; `nil` without a problem. The rest of the launch works all the same.
     public var problem: LaunchGuardError? { state.withLock { $0.problem } }
 
-    /// The status now. C: `lg_launch_get_status()`.
+    /// The status now. C: `lg_launch_get_state()`.
     public var status: Status { core.status }
 
-    /// The status now and every later change; ends when the launch is finished or its end was
-    /// announced, when ``begin()`` returns anything but ``Outcome/launched``, when an essential
-    /// task has failed, and when the session is stopped. Each iteration is independent, and gets
-    /// every change even when it is slow. C: `on_status`.
+    /// The status now and every later change; ends, with the last status, when the launch is
+    /// finished or its end was announced, when ``begin()`` returns anything but
+    /// ``Outcome/launched``, unless it was begun before, when an essential task has failed, and
+    /// when the session is stopped. Each iteration is independent, and gets every change even when
+    /// it is slow. C: `on_status`.
     public var statusUpdates: StatusUpdates { StatusUpdates(source: hooks.statuses) }
 
     /// All that is known of the context now; `nil` for an unprotected launch. C:
@@ -70,9 +71,10 @@ public final class Launch: Sendable {
     /// when the tasks have run, or as ``Launch/Configuration/hold`` decides. The launch is then not
     /// yet finished. C: `lg_launch_begin()`.
     ///
-    /// A healthy launch goes straight to its tasks. Otherwise the call waits for the closure of
-    /// ``onReport(_:)`` and for the repairs. When no repair is left, the launch goes on in safe
-    /// mode. By default a cancelled caller changes nothing: ``Launch/Configuration/cancellation``.
+    /// A healthy launch goes straight to its tasks. Otherwise the call waits for
+    /// ``Configuration/onReport`` and for the repairs. When no repair is left, the launch goes on
+    /// in safe mode. By default a cancelled caller changes nothing:
+    /// ``Launch/Configuration/cancellation``.
     ///
     /// An error of an essential task, a network that is away for example, is no crash: it is the
     /// outcome ``Outcome/failed(task:error:)``. The compiler warns of a call whose outcome is
@@ -80,7 +82,10 @@ public final class Launch: Sendable {
     /// do without. Errors of repairs and other tasks are in the log. A second call is a mistake of
     /// the program: it has the outcome ``Outcome/refused(_:)``.
     nonisolated(nonsending) public func begin() async -> Outcome {
-        if hooks.cancellation == .forwarded, Task.isCancelled { return .cancelled(task: nil) }
+        if hooks.cancellation == .forwarded, Task.isCancelled {
+            hooks.beginsNothing(core)
+            return .cancelled(task: nil)
+        }
         let context = CallerContext()
         var code: LaunchGuardError.Code
         do throws(LaunchGuardError) {
@@ -92,6 +97,7 @@ public final class Launch: Sendable {
             }
         } catch {
             context.end()
+            hooks.beginsNothing(core)
             return refused(error)
         }
         if code == .state {

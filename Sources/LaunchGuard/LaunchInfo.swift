@@ -66,17 +66,17 @@ public struct LaunchInfo: Hashable, Sendable, Codable {
     public var unsteady: Int
     /// Times in a row that the program was terminated in ``lastTask``; from the third on it counts.
     public var stops: Int
-    /// The hint of the vendor that the last launch followed; in the closure of
-    /// ``Launch/onDecide(_:)``, the one that the rule follows. `nil` for none.
+    /// The hint of the vendor that the last launch followed; in
+    /// ``Launch/Configuration/onDecide``, the one that the rule follows. `nil` for none.
     public var hint: Launch.Hint?
-    /// In the closure of ``Launch/onDecide(_:)``: the last run that ended badly, where there is
-    /// trouble since the last good launch, so that a program can choose by its crash. Else `nil`.
+    /// In ``Launch/Configuration/onDecide``: the last run that ended badly, where there is trouble
+    /// since the last good launch, so that a program can choose by its crash. Else `nil`.
     public var lastReport: Report?
 
     /// The context of a program that has never crashed, but for what is given: for tests of
-    /// ``Launch/onDecide(_:)``.
+    /// ``Launch/Configuration/onDecide``.
     public init(
-        name: String, status: Launch.Status = .normal, mode: Launch.Mode = .normal, isHalted: Bool = false, isDue: Bool = false,
+        name: String, status: Launch.Status = .idle, mode: Launch.Mode = .normal, isHalted: Bool = false, isDue: Bool = false,
         isShadow: Bool = false, streak: Int = 0, unknown: Int = 0, reported: Int = 0, rung: Int = 0, rungCount: Int = 1,
         attempts: Int = 0, interruptions: Int = 0, skips: Int = 0, goodRuns: Int = 0, retryRuns: Int = 2,
         safeCrashes: Int = 0, reportAfter: Int = 1, repairAfter: Int = 2, unknownAfter: Int? = 4, safeCrashLimit: Int? = 2,

@@ -1,4 +1,4 @@
-/// One ended run, as ``Launch/onReport(_:)`` receives it.
+/// One ended run, as ``Launch/Configuration/onReport`` receives it. C: `lg_report`.
 public struct Report: Hashable, Sendable, Codable {
     /// Path of the run file, which stays in its place until retention removes it.
     public let path: String
@@ -22,7 +22,7 @@ public struct Report: Hashable, Sendable, Codable {
     /// in its file, for example "libplayer.so+0x12f4".
     public let place: String?
 
-    /// A run as it is given, for tests of ``Launch/onReport(_:)``.
+    /// A run as it is given, for tests of ``Launch/Configuration/onReport``.
     public init(
         path: String, uuid: String, ordinal: UInt64, end: End, signal: Int32? = nil, isInLaunch: Bool = true, kind: String? = nil,
         fingerprint: String? = nil, isSameAsBefore: Bool = false, place: String? = nil

@@ -9,14 +9,12 @@ public final class Session: Sendable {
     public let problem: LaunchGuardError?
 
     let core: CoreSession
-    private let launches = Mutex<[String: Launch]>([:])
+    let launches = Mutex(Launches())
     let isMainActorWatched = Atomic(false)
     let deliveredReports = DeliveryBroadcast()
     /// Of the guards, however often they start.
     let guardsEnd = Mutex<(@Sendable () -> Void)?>(nil)
     let memoryProblem = Mutex<LaunchGuardError?>(nil)
-
-    var preparedLaunches: [Launch] { launches.withLock { Array($0.values) } }
 
     init(core: CoreSession, problem: LaunchGuardError?) {
         self.core = core
@@ -31,37 +29,6 @@ public final class Session: Sendable {
 
     /// Path of the state directory, with the role's folder; `nil` for a session without files.
     public var stateDirectory: String? { core.stateDirectory }
-
-    /// The launch of one context. LaunchGuard counts nothing before ``Launch/begin()``.
-    ///
-    /// A value that makes no sense does not stop the program. The result is then an unprotected
-    /// launch, whose tasks run and which counts and repairs nothing; its ``Launch/problem`` names
-    /// the value. A second call with the same name returns the launch of the first call. Where its
-    /// configuration is another one, the result is an unprotected launch whose problem says so, and
-    /// the first one stays as it is.
-    ///
-    /// - Parameter name: of the context, 1 to 63 bytes.
-    public func launch(_ name: String, _ configuration: Launch.Configuration = .init()) -> Launch {
-        let options: LaunchOptions?
-        let mistake: LaunchGuardError?
-        do throws(LaunchGuardError) {
-            options = try LaunchOptions(name: name, configuration)
-            mistake = nil
-        } catch {
-            options = nil
-            mistake = error
-        }
-        return launches.withLock { launches in
-            guard let first = launches[name] else {
-                let launch = Launch(name, configuration, options, mistake, of: core)
-                launches[name] = launch
-                return launch
-            }
-            guard let difference = first.configuration.difference(to: configuration) else { return first }
-            let other = LaunchGuardError(.option, "the session has a launch \"\(name)\" already: \(difference)")
-            return Launch(name, configuration, nil, mistake ?? other, of: core)
-        }
-    }
 
     /// Read the table of loaded modules again. Call it after loading or unloading a library, so
     /// that crashes in its code have a complete stack.

@@ -53,7 +53,7 @@ public final class Simulation: Sendable {
     /// nothing. Its memory stays in use until the process ends.
     public func close() {
         session.core.closeSimulation()
-        for launch in session.preparedLaunches { launch.hooks.endLastRun() }
+        for launch in session.preparedLaunches { launch.hooks.endLastRun(launch.core) }
         session.deliveredReports.finish()
     }
 }

@@ -67,9 +67,9 @@ static void repair(lg_completion *done, void *user)
 }
 
 /* Without a supervisor's patience, the launch makes one more try in safe mode. */
-static void give_up(lg_launch *halted, lg_completion *done, void *user)
+static void give_up(lg_launch *halted, uint32_t hold, lg_completion *done, void *user)
 {
-    (void)halted, (void)user;
+    (void)halted, (void)hold, (void)user;
     if (!plan.supervised) {
         lg_complete(done, LG_OK);
         return;

@@ -586,8 +586,8 @@ class Shell(unittest.TestCase):
     """The modules as on a platform that LaunchGuard does not know: without the core, built on this
     one. Where the platforms' own headers differ is not seen here."""
     SOURCES = sorted((ROOT / "Sources").glob("CLaunchGuard*Shell/*.c"))
-    SAID = ["launchguard: %s", "unprotected unsupported %s", "no run", "unprotected", "first checking", "first: before", "last", "last: before",
-            "normal 0 true", "last: after", "late", "done", "failed", "leftOut", "failed leftOut", "false 5", "unsupported", "unsupported /proc/self/exe: %s"]
+    SAID = ["launchguard: %s", "unprotected unsupported %s", "no run", "unprotected", "first launching", "first: before", "last", "last: before",
+            "finished 0 true", "last: after", "late", "done", "failed", "leftOut", "failed leftOut", "false 5", "unsupported", "unsupported /proc/self/exe: %s"]
 
     @classmethod
     def setUpClass(cls):

@@ -1,4 +1,5 @@
 import LaunchGuard
+import Synchronization
 import Testing
 import TestSupport
 
@@ -131,8 +132,9 @@ import TestSupport
             let error = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched().get() }
             log.add("\(name) \(error?.code.description ?? "")")
         }
-        let launch = try await Self.crashed(.init()) { launch in
-            launch.onReport { [weak launch] _, _ in await wait(for: launch!, "report") }
+        let prepared = Mutex<Launch?>(nil)
+        let launch = try await Self.crashed(.init(onReport: { _ in await wait(for: prepared.withLock(\.self)!, "report") })) { launch in
+            prepared.withLock { $0 = launch }
             launch.addRepair("mend", impact: 1) { [weak launch] in await wait(for: launch!, "repair") }
             launch.addTask("work") { [weak launch] in
                 await wait(for: launch!, "task")

@@ -123,7 +123,7 @@ import TestSupport
         #expect(launch.problem?.code == .option, "\(String(describing: launch.problem))")
         #expect(launch.problem?.message.isEmpty == false)
         launch.addTask("work") { log.add("work") }
-        #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+        #expect(try await Child.statuses(of: launch) == [.idle, .launching, .finished])
         #expect(log.all == ["work"])
         #expect(launch.info == nil)
     }
@@ -134,7 +134,7 @@ import TestSupport
             steadyAfter: nil, safeMode: .init(retryRuns: 8, crashLimit: nil), deescalation: .init(runs: nil, time: nil), modules: ["liba.so", "libb.so"])
         #expect(simulation.session.launch("never", never).problem == nil)
         let longest = Launch.Configuration(
-            count: [.crash, .hang, .outOfMemory, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .never, holdDeadline: .seconds(86_400))
+            count: [.crash, .hang, .oom, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .never, holdDeadline: .seconds(86_400))
         #expect(simulation.session.launch("longest", longest).problem == nil)
         #expect(simulation.session.launch("default").problem == nil)
     }

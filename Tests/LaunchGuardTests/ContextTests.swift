@@ -13,8 +13,7 @@ import TestSupport
     func closuresHaveThePriorityAndTheTaskLocalsOfTheCaller(_ priority: TaskPriority) async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero))
-        launch.onReport { _, _ in log.add("report \(Self.context)") }
+        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero, onReport: { _ in log.add("report \(Self.context)") }))
         launch.addRepair("mend", impact: 1, attempts: 2) {
             async let child = Self.context
             log.add("repair \(await child)")

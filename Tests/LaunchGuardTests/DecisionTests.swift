@@ -12,9 +12,10 @@ import TestSupport
 
         init(_ configuration: Launch.Configuration = .init(), _ decide: (@Sendable (LaunchInfo) -> Launch.Decision)? = nil) throws {
             simulation = try Simulation()
-            launch = simulation.session.launch("main", configuration.with(repairAfter: 1, window: .zero))
-            if let decide { launch.onDecide(decide) }
-            launch.onReport { [log] count, reports in log.add("report \(count)") }
+            var configuration = configuration.with(repairAfter: 1, window: .zero)
+            configuration.onDecide = decide
+            configuration.onReport = { [log] batch in log.add("report \(batch.streak)") }
+            launch = simulation.session.launch("main", configuration)
             launch.addRepair("mend", impact: 1) { [log] in log.add("mend") }
             launch.addTask("work", options: .suspect) { [log] in log.add("work") } onProtect: { [log] in log.add("protect") }
         }
@@ -30,12 +31,12 @@ import TestSupport
         let log = Log()
         let scenario = try Scenario { info in
             log.add("\(info.status) \(info.streak) of \(info.repairAfter)")
-            return info.status == .needsRepair ? .goOn : .byRule
+            return info.status == .awaitingRepair ? .goOn : .byRule
         }
         #expect(try await scenario.lives(.crash) == ["work"])
         #expect(try await scenario.lives(.crash) == ["report 1", "work"])
         #expect(scenario.launch.info?.streak == 2)
-        #expect(log.take() == ["checking 0 of 1", "needsRepair 1 of 1"])
+        #expect(log.take() == ["launching 0 of 1", "awaitingRepair 1 of 1"])
     }
 
     @Test func theProgramSeesWhatCrashed() async throws {
@@ -43,12 +44,11 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
-            launch.onDecide { info in
+            let launch = try child.start().launch("main", .init(onDecide: { info in
                 let last = info.lastReport
                 child.note("\(last?.kind ?? "") \(last?.isSameAsBefore == true) \(last?.place?.contains("+0x") == true) \(last?.fingerprint?.count ?? 0)")
                 return .goOn
-            }
+            }))
             try await launch.begin().get()
         }
         #expect(scene.journal == ["fault.null_offset true true 32"])
@@ -64,12 +64,14 @@ import TestSupport
     }
 
     @Test func aHeldLaunchWaitsForTheProgram() async throws {
-        let scenario = try Scenario(.init(hold: .custody)) { _ in .hold }
+        let holds = Holds()
+        let scenario = try Scenario(.init(hold: .custody, onHold: { holds.keep($0) })) { _ in .hold }
         try await scenario.launch.begin().get()
-        try await waitUntil("the launch is held") { scenario.launch.status == .needsRepair }
+        let hold = try await holds.next()
+        #expect(hold.reason == .init(kind: .decided, repair: "mend") && scenario.launch.status == .awaitingRepair)
         passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(scenario.log.take() == ["protect"])
-        #expect(scenario.launch.skip())
+        hold.skip()
         try await scenario.launch.waitUntilLaunched().get()
         #expect(scenario.log.take() == ["work"])
     }
@@ -120,16 +122,16 @@ import TestSupport
         }
         let state = scene.directory + "/state"
         let info = try Launch.info(of: "main", stateDirectory: state)
-        #expect(info.status == .checking)
+        #expect(info.status == .launching)
         #expect(info.window == .milliseconds(700))
         #expect(info.finish == .both)
-        #expect(try Launch.info(of: "main", stateDirectory: state, by: .init(repairAfter: 1)).status == .needsRepair)
+        #expect(try Launch.info(of: "main", stateDirectory: state, by: .init(repairAfter: 1)).status == .awaitingRepair)
         let nonsense = #expect(throws: LaunchGuardError.self) {
             try Launch.info(of: "main", stateDirectory: state, by: .init(repairAfter: 0))
         }
         #expect(nonsense?.code == .option)
         try Launch.reset("main", stateDirectory: state)
-        #expect(try Launch.info(of: "main", stateDirectory: state).status == .normal)
+        #expect(try Launch.info(of: "main", stateDirectory: state).status == .idle)
         let missing = #expect(throws: LaunchGuardError.self) { try Launch.reset("nobody", stateDirectory: state) }
         #expect(missing?.code == .notFound)
     }

@@ -25,7 +25,7 @@ import TestSupport
         #expect(scene.journal == Array(repeating: "0 no network failed: task \"sign in\" failed: no network", count: 3))
         #expect(try scene.runs().map { $0.verdict?.end } == [.exit, .exit, .exit])
         let info = try Launch.info(of: "main", stateDirectory: scene.directory + "/state")
-        #expect(info.streak == 0 && info.status == .normal)
+        #expect(info.streak == 0 && info.status == .idle)
     }
 
     @Test func aSecondBeginIsRefusedAndTheLaunchGoesOn() async throws {

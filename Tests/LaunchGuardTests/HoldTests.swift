@@ -24,42 +24,43 @@ import TestSupport
     func theUpdatesDriveAQuestionToTheUser(_ answer: Answer) async throws {
         let log = Log()
         let deadline: Duration = answer == .nothing ? .milliseconds(50) : .seconds(60)
-        let (_, launch) = try await Self.launch(.init(hold: .custody, holdDeadline: deadline)) { launch in
+        let ask: @Sendable (consuming Launch.Hold) async throws -> Void = { @MainActor hold in
+            log.add("\(hold.reason.repair ?? "-")?")
+            switch answer {
+            case .yes: hold.repair()
+            case .otherOne: hold.refuse()
+            case .notNow: hold.skip()
+            case .nothing: break
+            }
+        }
+        let (_, launch) = try await Self.launch(.init(hold: .custody, holdDeadline: deadline, onHold: ask)) { launch in
             launch.addRepair("erase", impact: 10, options: [.consent, .destructive]) { log.add("erase") }
             launch.addRepair("rebuild", impact: 20) { log.add("rebuild") }
             launch.addTask("open") { log.add("open in \(launch.mode)") }
         }
         _ = log.take()
         let screen = Task { @MainActor in
-            for await status in launch.statusUpdates {
-                log.add("\(status)")
-                guard status == .needsRepair else { continue }
-                switch answer {
-                case .yes: #expect(launch.repair())
-                case .otherOne: #expect(launch.refuse())
-                case .notNow: #expect(launch.skip())
-                case .nothing: break
-                }
-            }
+            for await status in launch.statusUpdates { log.add("\(status)") }
         }
-        try await log.wait(for: "normal")
+        try await log.wait(for: "idle")
         try await launch.begin().get()
         try await launch.waitUntilLaunched().get()
         #expect(launch.finish())
         await screen.value
         let expected = switch answer {
-        case .yes: ["normal", "erase", "open in probation", "normal"]
-        case .otherOne: ["normal", "rebuild", "open in probation", "normal"]
-        case .notNow: ["normal", "open in normal", "normal"]
-        case .nothing: ["normal", "open in safe", "normal"]
+        case .yes: ["idle", "erase?", "erase", "open in probation", "finished"]
+        case .otherOne: ["idle", "erase?", "rebuild", "open in probation", "finished"]
+        case .notNow: ["idle", "erase?", "open in normal", "finished"]
+        case .nothing: ["idle", "erase?", "open in safe", "finished"]
         }
-        let changes = [Launch.Status.needsRepair, .repairing, .checking].map { "\($0)" }
+        let changes = [Launch.Status.awaitingRepair, .repairing, .launching].map { "\($0)" }
         #expect(log.take().filter { !changes.contains($0) } == expected)
     }
 
     @Test func withCustodyBeginReturnsAtOnceAndTheTasksWait() async throws {
         let log = Log()
-        let (_, launch) = try await Self.launch(.init(hold: .custody, repairsAutomatically: false)) { launch in
+        let holds = Holds()
+        let (_, launch) = try await Self.launch(.init(hold: .custody, repairsAutomatically: false, onHold: { holds.keep($0) })) { launch in
             launch.addRepair("mend", impact: 1) { log.add("mend") }
             launch.addTask("first") { log.add("first") }
             launch.addTask("first") { log.add("refused") }
@@ -67,7 +68,7 @@ import TestSupport
         }
         #expect(log.take() == ["first", "second", "refused"])
         try await launch.begin().get()
-        #expect(launch.status == .needsRepair)
+        #expect(launch.status == .awaitingRepair)
         #expect(launch.state(ofTask: "first") == .held)
         #expect(launch.state(ofTask: "nobody") == nil)
         #expect(!launch.finish())
@@ -78,7 +79,9 @@ import TestSupport
         let cancelled = await #expect(throws: LaunchGuardError.self) { try await waiter.value }
         #expect(cancelled?.code == .cancelled)
         #expect(log.take() == [])
-        #expect(launch.repair())
+        let hold = try await holds.next()
+        let isRepaired = hold.repair()
+        #expect(isRepaired)
         try await launch.waitUntilLaunched().get()
         try await log.wait(for: "refused")
         #expect(log.take() == ["mend", "first", "second", "refused"])
@@ -98,7 +101,7 @@ import TestSupport
         _ = log.take()
         var updates = launch.statusUpdates.makeAsyncIterator()
         try await launch.begin().get()
-        while await updates.next() != .checking {}
+        while await updates.next() != .launching {}
         #expect(log.take() == ["work", "mend"])
         #expect(launch.finish())
     }
@@ -114,7 +117,7 @@ import TestSupport
         #expect(error?.code == .restart)
         #expect(error?.message.contains("restart") == true)
         #expect(log.take() == ["replace"])
-        #expect(launch.status == .normal)
+        #expect(launch.status == .finished)
         simulation.end(.clean)
         try await launch.begin().get()
         #expect(launch.mode == .probation)
@@ -139,7 +142,7 @@ import TestSupport
         #expect(!launch.protect())
         var seen: [Launch.Status] = []
         while let status = await updates.next() { seen.append(status) }
-        #expect(seen == [.normal, .checking, .needsRepair, .repairing, .checking, .normal])
+        #expect(seen == [.idle, .launching, .awaitingRepair, .repairing, .launching, .finished])
     }
 
     @Test func protectAfterTheTasksRepairsOnItsOwn() async throws {
@@ -158,37 +161,41 @@ import TestSupport
 
     @Test func protectWaitsForConsent() async throws {
         let log = Log()
-        let simulation = try Simulation()
-        let launch = simulation.session.launch("main", .init(window: .zero))
+        let simulation = try Simulation(), holds = Holds()
+        let launch = simulation.session.launch("main", .init(window: .zero, onHold: { holds.keep($0) }))
         launch.addRepair("mend", impact: 1, options: .consent) { log.add("mend") }
         launch.addTask("work") { log.add("work") }
         try await launch.begin().get()
-        #expect(!launch.repair())
-        launch.protect()
-        #expect(launch.status == .needsRepair)
+        #expect(holds.reasons == [])
+        launch.protect(reason: "too hot")
+        #expect(launch.status == .awaitingRepair)
+        let hold = try await holds.next()
+        #expect(hold.reason == .init(kind: .protected, repair: "mend", text: "too hot"))
         passTime(.milliseconds(50), why: "the repair does not run by itself")
         #expect(log.take() == ["work"])
-        #expect(launch.repair())
+        hold.repair()
         try await launch.waitUntilLaunched().get()
         #expect(log.take() == ["mend"])
     }
 
     @Test func anAnnouncedEndEndsTheHold() async throws {
         let log = Log()
-        let (simulation, launch) = try await Self.launch(.init(repairsAutomatically: false)) { launch in
+        let holds = Holds()
+        let (simulation, launch) = try await Self.launch(.init(repairsAutomatically: false, onHold: { holds.keep($0) })) { launch in
             launch.addRepair("mend", impact: 1) { log.add("mend") }
             launch.addTask("work") { log.add("work") }
         }
         _ = log.take()
-        let updates = launch.statusUpdates
         let screen = Task {
-            for await status in updates where status == .needsRepair { simulation.session.announceTermination() }
+            let hold = try await holds.next()
+            simulation.session.announceTermination()
+            let isRepaired = hold.repair()
+            #expect(!isRepaired)
         }
         let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
         #expect(error?.code == .interrupted)
-        await screen.value
+        try await screen.value
         #expect(log.take() == [])
-        #expect(!launch.repair())
         simulation.end(.clean)
         #expect(launch.info?.streak == 1)
     }
@@ -198,38 +205,35 @@ import TestSupport
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", .init(window: .zero, hold: .custody))
+            let launch = try child.start().launch("main", .init(window: .zero, hold: .custody, onHold: { @MainActor hold in
+                child.note("asked")
+                hold.repair()
+            }))
             launch.addRepair("restore backup", impact: 50, options: [.consent, .destructive]) { @MainActor in child.note("restore") }
             launch.addTask("open") { @MainActor in child.note("open") } onProtect: { @MainActor in child.note("notice") }
             try await launch.begin().get()
             child.note("begun")
             try await waitUntil("the notice is shown") { child.hasNote("notice") }
             for await status in launch.statusUpdates {
-                switch status {
-                case .needsRepair: #expect(launch.repair())
-                case .checking: launch.finish()
-                case .repairing, .normal: break
-                }
+                if status == .launching { launch.finish() }
             }
             try await launch.waitUntilLaunched().get()
             #expect(launch.info?.streak == 0)
         }
-        #expect(Set(scene.journal.prefix(2)) == ["begun", "notice"])
-        #expect(scene.journal.dropFirst(2) == ["restore", "open"])
+        #expect(scene.journal.filter { $0 != "begun" } == ["notice", "asked", "restore", "open"])
     }
 
     @Test func inShadowNothingIsHeld() async throws {
         let log = Log()
-        let (simulation, launch) = try await Self.launch(.init(isShadow: true)) { launch in
+        let holds = Holds()
+        let (simulation, launch) = try await Self.launch(.init(repairsAutomatically: false, isShadow: true, onHold: { holds.keep($0) })) { launch in
             launch.addRepair("mend", impact: 1) { log.add("mend") }
             launch.addTask("work") { log.add("work") }
         }
         #expect(launch.streak == 1)
-        #expect(!launch.repair())
         try await launch.begin().get()
-        #expect(launch.status == .checking)
-        #expect(launch.info?.isShadow == true)
-        #expect(!launch.repair())
+        #expect(launch.status == .launching)
+        #expect(launch.info?.isShadow == true && holds.reasons == [])
         #expect(log.take() == ["work", "work"])
         simulation.end(.crash)
         #expect(launch.streak == 2)

@@ -13,28 +13,26 @@ import TestSupport
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", .init(reportAfter: 2, repairAfter: 2))
-            launch.onReport { count, reports in
-                child.note("report \(count) \(reports.map { "\($0.ordinal) \($0.end) \($0.signal ?? 0)" })")
-                for report in reports {
+            let launch = try child.start().launch("main", .init(reportAfter: 2, repairAfter: 2, onReport: { batch in
+                child.note("\(batch.context) \(batch.streak) \(batch.reports.map { "\($0.ordinal) \($0.end) \($0.signal ?? 0)" })")
+                for report in batch.reports {
                     let run = try Reader(path: report.path).run()
                     #expect(run.identity?.uuid == report.uuid)
                 }
-            }
+            }))
             launch.addRepair("mend", impact: 10) { child.note("repair") }
             launch.addTask("work") { child.note("work") }
             #expect(launch.streak == 2)
             try await launch.begin().get()
-            #expect(launch.status == .checking)
+            #expect(launch.status == .launching)
             #expect(launch.finish())
-            #expect(launch.status == .normal)
+            #expect(launch.status == .finished)
         }
-        #expect(scene.journal == ["report 2 [\"1 crash 11\", \"2 crash 11\"]", "repair", "work"])
+        #expect(scene.journal == ["main 2 [\"1 crash 11\", \"2 crash 11\"]", "repair", "work"])
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
-            launch.onReport { count, _ in child.note("report \(count)") }
+            let launch = try child.start().launch("main", .init(onReport: { child.note("report \($0.streak)") }))
             launch.addRepair("mend", impact: 10) { child.note("repair") }
             #expect(launch.streak == 0)
             try await launch.begin().get()
@@ -91,8 +89,8 @@ import TestSupport
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().launch("main", .init(window: .milliseconds(50), finish: .time))
             try await launch.begin().get()
-            for await status in launch.statusUpdates where status == .normal { break }
-            #expect(launch.status == .normal)
+            for await status in launch.statusUpdates where status == .finished { break }
+            #expect(launch.status == .finished)
         }
     }
 
@@ -128,7 +126,7 @@ import TestSupport
             let launch = nonsense.launch(session)
             #expect(launch.problem?.code == .option, "\(String(describing: launch.problem))")
             launch.addTask("work") { child.note("work") }
-            #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+            #expect(try await Child.statuses(of: launch) == [.idle, .launching, .finished])
             #expect(session.protection == .full)
         }
         #expect(scene.journal == ["work"])
@@ -144,10 +142,48 @@ import TestSupport
             #expect(other !== launch)
             #expect(other.problem?.message == "the session has a launch \"main\" already: its repairAfter is 2, not 5")
             try await other.begin().get()
-            #expect(launch.problem == nil && launch.status == .normal)
+            #expect(launch.problem == nil && launch.status == .idle)
             try await launch.begin().get()
-            #expect(launch.status == .checking)
+            #expect(launch.status == .launching)
             #expect(session.launch("other") !== launch)
+        }
+    }
+
+    @Test func aSecondConfigurationIsTheSameOrAMistakeWithAName() throws {
+        let session = try Simulation().session
+        let first = session.launch("main", .init(repairAfter: 3, heartbeat: .seconds(9), onReport: { _ in }))
+        #expect(session.launch("main") === first)
+        #expect(session.launch("main", .init(repairAfter: 3, heartbeat: .seconds(9))) === first)
+        let mistakes: [(Launch.Configuration, String)] = [
+            (.init(repairAfter: 3), "its heartbeat is Optional(9.0 seconds), not nil"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), killSwitch: "NO"), "its killSwitch is nil, not Optional(\"NO\")"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), safeMode: .init(crashLimit: 7)), "its safeMode is"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onDecide: { _ in .byRule }), "has onDecide: keep the launch, or ask for it by its name alone"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onReport: { _ in }), "has onReport: keep"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onHold: { _ in }), "has onHold: keep"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onGiveUp: { _ in }), "has onGiveUp: keep"),
+            (.init(repairAfter: 3, heartbeat: .seconds(9), onStatus: { _ in }), "has onStatus: keep"),
+        ]
+        for (configuration, text) in mistakes {
+            let other = session.launch("main", configuration)
+            #expect(other !== first && other.problem?.code == .option)
+            #expect(other.problem?.message.contains(text) == true, "\(other.problem?.message ?? "")")
+            #expect(other.problem?.message.hasPrefix("the session has a launch \"main\" already: ") == true)
+        }
+        #expect(first.problem == nil && session.launch("main") === first)
+        let byName = session.launch("plain")
+        #expect(session.launch("plain", .init()) === byName)
+    }
+
+    @Test func whatComesTooLateHasAProblemWithItsName() async throws {
+        for isTask in [false, true] {
+            let log = Log()
+            let launch = try Simulation().session.launch("main", .init(window: .zero))
+            try await launch.begin().get()
+            if isTask { launch.addTask("late") { log.add("ran") } } else { launch.addRepair("late", impact: 1) { log.add("ran") } }
+            #expect(launch.problem?.code == .state)
+            #expect(launch.problem?.message.hasPrefix(isTask ? "task \"late\": " : "repair \"late\": ") == true, "\(launch.problem?.message ?? "")")
+            #expect(log.all == [])
         }
     }
 
@@ -155,7 +191,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().launch("main")
-            #expect(launch.status == .normal)
+            #expect(launch.status == .idle)
             #expect(!launch.finish())
             try await launch.begin().get()
             let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin().get() }
@@ -171,8 +207,7 @@ import TestSupport
             try await Child(directory).crash()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main", .init(reportAfter: 1))
-            launch.onReport { _, _ in throw Failure(description: "no network") }
+            let launch = try Child(directory).start().launch("main", .init(reportAfter: 1, onReport: { _ in throw Failure(description: "no network") }))
             try await launch.begin().get()
         }
         #expect(try scene.lastLog().contains { $0.contains("report failed: no network") })
@@ -185,11 +220,10 @@ import TestSupport
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", .init(reportAfter: 1, reportWait: .milliseconds(500)))
-            launch.onReport { _, _ in
+            let launch = try child.start().launch("main", .init(reportAfter: 1, reportWait: .milliseconds(500), onReport: { _ in
                 child.note("report")
                 try await stayUntilCancelled()
-            }
+            }))
             launch.addTask("work") { child.note("work") }
             try await launch.begin().get()
         }

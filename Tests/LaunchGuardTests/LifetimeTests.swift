@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// After a launch, closures are freed and updates of the status end.
-@Suite struct LifetimeTests {
+@Suite(.timeLimit(.minutes(10))) struct LifetimeTests {
     /// Captured by closures; known to live by its entry.
     private final class Capture: Sendable {
         let log: Log
@@ -17,19 +17,22 @@ import TestSupport
         func use() {}
     }
 
-    /// A launch whose closures capture something each; returns the names.
-    private static func prepare(_ launch: Launch, _ log: Log) -> [String] {
+    /// A launch whose closures capture something each, and their names.
+    private static func prepare(_ session: Session, _ hold: Launch.Configuration.Hold, _ log: Log) -> (Launch, [String]) {
         func closure(_ name: String) -> @Sendable () -> Void {
             let capture = Capture(name, log)
             return { capture.use() }
         }
-        let decide = closure("decide"), report = closure("report"), giveUp = closure("give-up"), event = closure("event")
-        launch.onDecide { _ in
-            decide()
-            return .byRule
-        }
-        launch.onReport { _, _ in report() }
-        launch.onGiveUp { giveUp() }
+        let event = closure("event")
+        let launch = session.launch("main", .init(
+            window: .zero, hold: hold,
+            onDecide: { [run = closure("decide")] _ in
+                run()
+                return .byRule
+            },
+            onReport: { [run = closure("report")] _ in run() }, onHold: { [run = closure("hold")] _ in run() },
+            onGiveUp: { [run = closure("give-up")] _ in run() },
+            onStatus: { [run = closure("status")] _ in run() }))
         launch.addRepair("mend", impact: 1) { [run = closure("repair")] in run() }
         launch.addRepair("mend", impact: 1) { [run = closure("refused repair")] in run() }
         launch.addTask("work") { [run = closure("task")] in run() } onProtect: { [run = closure("protect")] in run() } onEvent: { _ in event() }
@@ -37,7 +40,11 @@ import TestSupport
         launch.addTask("work", options: .replace) { [run = closure("replacing task")] in run() }
         launch.addTask("left out") { [run = closure("left-out task")] in run() }
         launch.leaveOut("left out")
-        return ["decide", "report", "give-up", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task", "event"]
+        let names = [
+            "decide", "report", "hold", "give-up", "status", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task",
+            "event",
+        ]
+        return (launch, names)
     }
 
     @Test(arguments: [Launch.Configuration.Hold.block, .custody, .never])
@@ -48,8 +55,7 @@ import TestSupport
         await #expect(processExitsWith: .success) { [directory = scene.directory as String, number = number as Int] in
             let log = Log()
             let session = try Child(directory).start()
-            let launch = session.launch("main", .init(window: .zero, hold: Launch.Configuration.Hold.allCases[number]))
-            let names = Self.prepare(launch, log)
+            let (launch, names) = Self.prepare(session, Launch.Configuration.Hold.allCases[number], log)
             try await launch.begin().get()
             try await launch.waitUntilLaunched().get()
             #expect(!log.all.contains("freed decide"))
@@ -72,7 +78,7 @@ import TestSupport
             let log = Log()
             let launch = try Child(directory).start().launch("main", .init(window: .milliseconds(20), finish: .time))
             launch.addTask("long") {
-                for await status in launch.statusUpdates where status == .normal { break }
+                for await status in launch.statusUpdates where status == .finished { break }
                 log.add("finished")
             }
             launch.addTask("last") { [capture = Capture("last", log)] in
@@ -103,40 +109,98 @@ import TestSupport
         try await log.wait(for: "freed task")
     }
 
-    /// Ways out of a launch that nobody finishes.
-    enum Outcome: Int, CaseIterable, Sendable { 
-        case restart, announced, stopped, stoppedInTask, failed, failedInCustody, cancelled
+    /// Ways out of a launch.
+    enum Way: Int, CaseIterable, Sendable {
+        case finished, finishedByTime, restart, announced, announcedInHold, announcedBeforeBegin, stopped, stoppedInTask, stoppedInHold, failed
+        case failedInCustody, cancelled, cancelledBeforeBegin, begunTwice, unprotected, unprotectedByMistake, neverBegun, neverBegunByMistake
+
+        var configuration: Launch.Configuration {
+            .init(
+                window: self == .finishedByTime ? .milliseconds(20) : .zero,
+                hold: [.failedInCustody, .announcedInHold, .stoppedInHold].contains(self) ? .custody : .block,
+                repairsAutomatically: ![.announcedInHold, .stoppedInHold].contains(self), cancellation: .forwarded,
+                killSwitch: self == .unprotected ? "PATH" : nil, modules: self == .unprotectedByMistake ? [""] : [])
+        }
+
+        var last: Launch.Status {
+            switch self {
+            case .failed, .failedInCustody, .cancelled: .launching
+            case .cancelledBeforeBegin, .neverBegun, .neverBegunByMistake: .idle
+            default: .finished
+            }
+        }
     }
 
-    @Test(arguments: Outcome.allCases)
-    func updatesOfTheStatusEndInEveryOutcome(_ outcome: Outcome) async throws {
+    /// Updates of the status end in every way, and their last element is the last status.
+    @Test(arguments: Way.allCases)
+    func updatesOfTheStatusEndInEveryWay(_ way: Way) async throws {
         let scene = try Scene()
         await scene.crashTwice()
-        await #expect(processExitsWith: .success) { [directory = scene.directory as String, number = outcome.rawValue as Int] in
-            let outcome = Outcome(rawValue: number)
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String, number = way.rawValue as Int] in
+            let way = Way(rawValue: number)!, child = Child(directory, seconds: 60)
             let log = Log()
-            let session = try Child(directory).start()
-            let launch = session.launch("main", .init(window: .zero, hold: outcome == .failedInCustody ? .custody : .block, cancellation: .forwarded))
-            launch.addRepair("mend", impact: 1, options: outcome == .restart ? .needsRestart : []) {}
+            let session = try child.start()
+            if way == .neverBegunByMistake { _ = session.launch("main") }
+            let launch = session.launch("main", way == .neverBegunByMistake ? .init(onStatus: { _ in }) : way.configuration)
+            launch.addRepair("mend", impact: 1, options: way == .restart ? .needsRestart : []) {}
             launch.addTask("work", options: .essential) { [capture = Capture("task", log)] in
                 capture.use()
-                if outcome == .failed || outcome == .failedInCustody { throw Failure(description: "no disk") }
-                if outcome == .cancelled { try await stayUntilCancelled() }
-                if outcome == .announced { session.announceTermination() }
-                if outcome == .stoppedInTask { session.stop() }
+                if way == .failed || way == .failedInCustody { throw Failure(description: "no disk") }
+                if way == .cancelled { try await stayUntilCancelled() }
+                if way == .announced { session.announceTermination() }
+                if way == .stoppedInTask { session.stop() }
             }
-            let updates = launch.statusUpdates
-            let listener = Task { await updates.reduce(into: []) { $0.append($1) } }
-            let caller = Task { do throws(LaunchGuardError) { try await launch.begin().get() } catch { log.add(error.code.description) } }
-            if outcome == .cancelled {
+            let listener = Task {
+                var seen: [Launch.Status] = []
+                for await status in launch.statusUpdates {
+                    seen.append(status)
+                    log.add("\(status)")
+                }
+                return seen
+            }
+            try await log.wait(for: "idle")
+            if way == .announcedBeforeBegin { session.announceTermination() }
+            let caller = Task {
+                if way == .cancelledBeforeBegin { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+                if ![.neverBegun, .neverBegunByMistake].contains(way) { log.add("\(await launch.begin().problem?.code.description ?? "ok")") }
+            }
+            if way == .cancelled {
                 try await waitUntil("the task runs") { launch.state(ofTask: "work") == .running }
                 caller.cancel()
             }
             await caller.value
-            if outcome == .stopped { session.stop() }
-            _ = await listener.value
-            #expect(log.all.contains("restart") == (outcome == .restart))
-            try await log.wait(for: "freed task")
+            switch way {
+            case .finished, .unprotected, .unprotectedByMistake: launch.finish()
+            case .begunTwice:
+                #expect(await launch.begin().problem?.code == .state)
+                launch.finish()
+            case .stopped, .neverBegun, .neverBegunByMistake: session.stop()
+            case .announcedInHold, .stoppedInHold:
+                try await waitUntil("it is held") { launch.status == .awaitingRepair }
+                if way == .stoppedInHold { session.stop() } else { session.announceTermination() }
+            default: break
+            }
+            let seen = await listener.value
+            #expect(seen.last == way.last && seen.last == launch.status, "\(seen), and it is \(launch.status)")
+            #expect(seen.count < 2 || seen.dropFirst().allSatisfy { $0 != .idle })
+            if way != .cancelledBeforeBegin { #expect(await launch.statusUpdates.reduce(into: []) { $0.append($1) } == [way.last]) }
+            #expect(log.all.contains("restart") == (way == .restart))
+            if way.last != .idle { try await log.wait(for: "freed task") }
         }
+    }
+
+    /// A call that begins nothing ends the updates, and the next one has updates again.
+    @Test func aLaunchThatWasNotBegunHasUpdatesWhenItIs() async throws {
+        let simulation = try Simulation()
+        let launch = simulation.session.launch("main", .init(window: .zero, cancellation: .forwarded))
+        var updates = launch.statusUpdates.makeAsyncIterator()
+        let caller = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return await launch.begin().problem?.code
+        }
+        #expect(await caller.value == .cancelled)
+        #expect(await updates.next() == .idle)
+        #expect(await updates.next() == nil)
+        #expect(try await Child.statuses(of: launch) == [.idle, .launching, .finished])
     }
 }

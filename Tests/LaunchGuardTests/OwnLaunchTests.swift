@@ -21,8 +21,9 @@ actor Player {
 
 /// The program's own function: `main.swift` calls it with the session of the process.
 func prepareLaunch(_ session: Session, _ player: Player) -> Launch {
-    let launch = session.launch("main", .init(reportAfter: 1, repairAfter: 2, window: .zero))
-    launch.onReport { count, _ in await player.note("report \(count)") }
+    let launch = session.launch("main", .init(reportAfter: 1, repairAfter: 2, window: .zero, onReport: { batch in
+        await player.note("report \(batch.streak)")
+    }))
     launch.addRepair("clear cache", impact: 10, attempts: 1) { try await player.clearCache() }
     launch.addRepair("restore library", impact: 60, attempts: 1) { await player.note("restore library") }
     launch.addTask("open library", options: .essential) { await player.note("open library") }

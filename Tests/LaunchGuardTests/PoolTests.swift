@@ -35,9 +35,9 @@ import TestSupport
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
             let cache = Cache()
-            let launch = try child.start().launch("main", .init(reportAfter: 1, overrun: .init(grace: .zero, course: .goOn)))
+            let launch = try child.start().launch("main", .init(
+                reportAfter: 1, overrun: .init(grace: .zero, course: .nextAttempt), onReport: { child.note("report \($0.streak)") }))
             Self.blockThePool()
-            launch.onReport { count, _ in child.note("report \(count)") }
             // So long that a busy machine has begun it.
             launch.addRepair("hanging", impact: 10, timeout: .seconds(5), attempts: 1) {
                 child.note("hanging")
@@ -85,11 +85,10 @@ import TestSupport
     @Test @MainActor func everythingMayRunOnTheMainActorThatWaits() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = simulation.session.launch("main", .init(reportAfter: 1, repairAfter: 1, window: .zero))
-        launch.onReport { @MainActor count, _ in
+        let launch = simulation.session.launch("main", .init(reportAfter: 1, repairAfter: 1, window: .zero, onReport: { @MainActor batch in
             MainActor.assertIsolated()
-            log.add("report \(count)")
-        }
+            log.add("report \(batch.streak)")
+        }))
         launch.addRepair("mend", impact: 1) { @MainActor in
             MainActor.assertIsolated()
             try await resumeByClock()

@@ -24,7 +24,7 @@ import TestSupport
             let info = try Self.info(scene)
             #expect(info.name == "main")
             #expect(info.streak == streak)
-            #expect(info.status == (streak == 1 ? .checking : .needsRepair))
+            #expect(info.status == (streak == 1 ? .launching : .awaitingRepair))
             #expect(info.mode == .normal)
             #expect(info.lastTask == "open database")
             #expect(info.rungCount == 2)
@@ -54,10 +54,10 @@ import TestSupport
         }()
         let child = Child(scene.directory, seconds: 0)
         try await waitUntil("the other process says: launching") { child.hasNote("launching") }
-        #expect(try Self.info(scene).status == .checking)
+        #expect(try Self.info(scene).status == .launching)
         child.note("seen")
         try await waitUntil("the other process says: finished") { child.hasNote("finished") }
-        #expect(try Self.info(scene).status == .normal)
+        #expect(try Self.info(scene).status == .finished)
         child.note("seen again")
         await program
     }
@@ -74,7 +74,7 @@ import TestSupport
             let session = try Session.start(configuration)
             #expect(session.stateDirectory == directory + "/" + name + "/worker")
             try await session.launch("main", .init(window: .zero)).begin().get()
-            #expect(try Launch.info(of: "main", appID: name, role: "worker").status == .checking)
+            #expect(try Launch.info(of: "main", appID: name, role: "worker").status == .launching)
             let primary = #expect(throws: LaunchGuardError.self) { try Launch.info(of: "main", appID: name) }
             #expect(primary?.code == .notFound)
             let nonsense = #expect(throws: LaunchGuardError.self) { try Session.stateDirectory(appID: "a/b") }
@@ -131,7 +131,7 @@ import TestSupport
                 #expect(announcement == .none)
             } catch {
                 #expect(error.code == .interrupted)
-                #expect(launch.status == .normal)
+                #expect(launch.status == .finished)
             }
             kill(getpid(), SIGKILL)
         }

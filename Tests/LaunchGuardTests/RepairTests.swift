@@ -33,7 +33,7 @@ import TestSupport
 
     @Test func theNextRepairPutsBackWhatTheFirstOneChanged() async throws {
         let scene = try await crashedScene()
-        let file = scene.directory + "/settings"
+        let file = scene.directory + "/settings", start = Date()
         try "old".write(toFile: file, atomically: false, encoding: .utf8)
         await #expect(processExitsWith: .success) { [directory = scene.directory as String, file = file as String] in
             let child = Child(directory)
@@ -55,6 +55,8 @@ import TestSupport
         #expect(scene.journal == ["new", "old"])
         let kept = try Launch.keptFiles(of: "main", stateDirectory: scene.directory + "/state")
         #expect(kept.map { "\($0.kind) \($0.bytes)" } == ["file 3"])
+        let copied = try #require(kept.first).copied.sinceEpoch / .seconds(1)
+        #expect(start.timeIntervalSince1970 - 1 <= copied && copied <= Date().timeIntervalSince1970 + 1)
         try Launch.undo("main", stateDirectory: scene.directory + "/state")
     }
 
@@ -123,7 +125,7 @@ import TestSupport
     }
 
     @Test func aSuccessThatComesTooLateHasNoEffect() async throws {
-        let log = Log(), (simulation, launch) = try await crashed(.init(repairAfter: 1, window: .zero, overrun: .init(grace: .zero, course: .goOn)))
+        let log = Log(), (simulation, launch) = try await crashed(.init(repairAfter: 1, window: .zero, overrun: .init(grace: .zero, course: .nextAttempt)))
         launch.addRepair("late", impact: 10, attempts: 2) {
             log.add("late")
             // Ignores its cancellation.
@@ -153,7 +155,7 @@ import TestSupport
             launch.addRepair("hopeless", impact: 10, attempts: 1) { throw Failure(description: "no") }
             launch.addTask("work") { child.note("work") }
             try await launch.begin().get()
-            #expect(launch.status == .checking)
+            #expect(launch.status == .launching)
         }
         #expect(scene.journal == ["work"])
     }

@@ -38,7 +38,7 @@ import TestSupport
         async let begun = launch.begin()
         try await log.wait(for: "protect")
         #expect(simulation.pass(.seconds(3000)))
-        #expect(launch.status == .needsRepair)
+        #expect(launch.status == .awaitingRepair)
         #expect(simulation.pass(.seconds(3600)))
         try await begun.get()
         #expect(launch.mode == .safe)
@@ -56,7 +56,7 @@ import TestSupport
         try await launch.begin().get()
         simulation.end(.crash)
         try await launch.begin().get()
-        #expect(launch.status == .checking, "the repair does not end the program")
+        #expect(launch.status == .launching, "the repair does not end the program")
         #expect(launch.mode == .probation)
         simulation.close()
     }

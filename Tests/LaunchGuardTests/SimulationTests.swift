@@ -8,9 +8,10 @@ import TestSupport
     private static func prepare(
         _ session: Session, _ log: Log, configuration: Launch.Configuration = Launch.Configuration(), mends: Bool = true
     ) -> Launch {
-        let launch = session.launch("main", configuration.with(reportAfter: 1, repairAfter: 2, window: .zero))
-        launch.onReport { count, _ in log.add("report \(count)") }
-        launch.onGiveUp { log.add("give up") }
+        var configuration = configuration.with(reportAfter: 1, repairAfter: 2, window: .zero)
+        configuration.onReport = { log.add("report \($0.streak)") }
+        if configuration.onGiveUp == nil { configuration.onGiveUp = { _ in log.add("give up") } }
+        let launch = session.launch("main", configuration)
         launch.addRepair("mend", impact: 10, attempts: 1) {
             log.add("repair")
             if !mends { throw Failure(description: "cannot be mended") }
@@ -29,9 +30,9 @@ import TestSupport
 
         try await launch.begin().get()
         #expect(log.take() == ["open", "plugins"])
-        #expect(launch.status == .checking)
+        #expect(launch.status == .launching)
         #expect(simulation.end(.crash))
-        #expect(launch.status == .normal)
+        #expect(launch.status == .idle)
         #expect(launch.streak == 1)
 
         try await launch.begin().get()
@@ -79,7 +80,14 @@ import TestSupport
     @Test func aSupervisedLaunchStaysHaltedUntilATry() async throws {
         let log = Log()
         let simulation = try Simulation()
-        let launch = Self.prepare(simulation.session, log, configuration: .init(safeMode: .init(crashLimit: 1), isSupervised: true), mends: false)
+        let halts = Halts(), holds = Holds()
+        let configuration = Launch.Configuration(
+            safeMode: .init(crashLimit: 1), isSupervised: true, onHold: { holds.keep($0) },
+            onGiveUp: { halt in
+                log.add("give up")
+                halts.keep(halt)
+            })
+        let launch = Self.prepare(simulation.session, log, configuration: configuration, mends: false)
         for _ in 1...3 {
             try await launch.begin().get()
             simulation.end(.crash)
@@ -87,16 +95,14 @@ import TestSupport
         _ = log.take()
         var updates = launch.statusUpdates.makeAsyncIterator()
         async let begun = launch.begin()
-        while await updates.next() != .needsRepair {}
-        try await log.wait(for: "give up")
-        #expect(launch.info?.isHalted == true)
-        #expect(!launch.repair())
-        #expect(!launch.skip())
-        #expect(launch.trySafeMode())
+        while await updates.next() != .awaitingRepair {}
+        let halt = try await halts.next()
+        #expect(launch.info?.isHalted == true && holds.reasons == [])
+        let isTried = halt.trySafeMode()
+        #expect(isTried)
         try await begun.get()
         #expect(log.take() == ["report 3", "give up", "open"])
-        #expect(launch.status == .checking)
-        #expect(!launch.trySafeMode())
+        #expect(launch.status == .launching)
     }
 
     @Test func aThrottledRepairIsPassedOverUntilItsTimeHasPassed() async throws {
@@ -135,7 +141,7 @@ import TestSupport
     @Test(arguments: Report.End.allCases)
     func everyEndButRunningCanBeSimulated(_ end: Report.End) async throws {
         let simulation = try Simulation()
-        let launch = Self.prepare(simulation.session, Log(), configuration: .init(count: [.crash, .hang, .outOfMemory, .exit]))
+        let launch = Self.prepare(simulation.session, Log(), configuration: .init(count: [.crash, .hang, .oom, .exit]))
         try await launch.begin().get()
         #expect(simulation.end(end) == (end != .running))
         #expect(launch.streak == ([.crash, .hang, .oom, .exit].contains(end) ? 1 : 0))
@@ -200,12 +206,12 @@ import TestSupport
             simulation.end(.crash)
             var seen: [Launch.Status] = []
             while let status = await updates.next() { seen.append(status) }
-            #expect(seen == [.normal, .checking, .normal])
+            #expect(seen == [.idle, .launching, run == 1 ? .finished : .idle])
         }
         let open = launch.statusUpdates
         async let last = open.reduce(into: []) { $0.append($1) }
         simulation.close()
-        #expect(await last == [.normal])
+        #expect(await last == [.idle])
         #expect(!simulation.end(.crash))
     }
 
@@ -217,7 +223,7 @@ import TestSupport
         #expect(launches.map(\.streak) == [1, 0, 0, 0])
         simulations[0].close()
         try await launches[1].begin().get()
-        #expect(launches[1].status == .checking)
+        #expect(launches[1].status == .launching)
         #expect(launches[1].info?.launches == 1)
     }
 }

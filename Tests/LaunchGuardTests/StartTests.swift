@@ -165,7 +165,7 @@ import TestSupport
             launch.addRepair("never", impact: 1) { print("repaired") }
             launch.addTask("work") { print("worked") }
             session.log(.info, "goes nowhere")
-            #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+            #expect(try await Child.statuses(of: launch) == [.idle, .launching, .finished])
             #expect(launch.streak == 0)
             fflush(nil)
         }

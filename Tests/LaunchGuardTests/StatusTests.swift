@@ -16,14 +16,14 @@ import TestSupport
             var early = launch.statusUpdates.makeAsyncIterator()
             let updates = launch.statusUpdates
             async let seen = updates.reduce(into: []) { $0.append($1) }
-            while await (early.next() != .normal) {}
+            while await (early.next() != .idle) {}
             try await launch.begin().get()
             launch.finish()
             var rest: [Launch.Status] = []
             while let status = await early.next() { rest.append(status) }
-            #expect(rest == [.needsRepair, .repairing, .checking, .normal])
+            #expect(rest == [.awaitingRepair, .repairing, .launching, .finished])
             #expect(await rest.hasSuffix(seen))
-            #expect(await launch.statusUpdates.reduce(into: []) { $0.append($1) } == [.normal])
+            #expect(await launch.statusUpdates.reduce(into: []) { $0.append($1) } == [.finished])
         }
     }
 
@@ -31,7 +31,7 @@ import TestSupport
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let launch = try Child(directory).start().launch("main")
-            #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+            #expect(try await Child.statuses(of: launch) == [.idle, .launching, .finished])
         }
     }
 
@@ -43,18 +43,19 @@ import TestSupport
             for await status in launch.statusUpdates { log.add("\(status)") }
             log.add("ended")
         }
-        try await log.wait(for: "normal")
+        try await log.wait(for: "idle")
         listener.cancel()
         await listener.value
         try await launch.begin().get()
-        #expect(log.all == ["normal", "ended"])
-        #expect(launch.status == .checking)
+        #expect(log.all == ["idle", "ended"])
+        #expect(launch.status == .launching)
     }
 
     @Test(arguments: [1, 2, 3])
     func aLateListenerBeginsWithTheStatusAtThatMoment(_ listeners: Int) async throws {
-        let simulation = try Simulation()
-        let launch = simulation.session.launch("main", .init(repairAfter: 1, window: .zero, hold: .custody, repairsAutomatically: false))
+        let simulation = try Simulation(), holds = Holds()
+        let launch = simulation.session.launch("main", .init(
+            repairAfter: 1, window: .zero, hold: .custody, repairsAutomatically: false, onHold: { holds.keep($0) }))
         launch.addRepair("mend", impact: 1) {}
         try await launch.begin().get()
         simulation.end(.crash)
@@ -71,21 +72,21 @@ import TestSupport
                 }
             }
             try await waitUntil("all listen") { ready.all.count == listeners }
-            launch.repair()
+            try await holds.next().repair()
             try await launch.waitUntilLaunched().get()
             launch.finish()
-            for try await seen in group { #expect(seen == [.needsRepair, .repairing, .checking, .normal]) }
+            for try await seen in group { #expect(seen == [.awaitingRepair, .repairing, .launching, .finished]) }
         }
     }
 
     @Test func aSlowListenerLosesNothing() async {
         let broadcast = StatusBroadcast()
         let stream = broadcast.subscribe()
-        let changes = Array(repeating: [Launch.Status.needsRepair, .repairing], count: 16).flatMap(\.self)
+        let changes = Array(repeating: [Launch.Status.awaitingRepair, .repairing], count: 16).flatMap(\.self)
         for status in changes { broadcast.publish(status) }
-        broadcast.publish(.checking)
-        broadcast.publish(.normal)
-        #expect(await stream.reduce(into: []) { $0.append($1) } == [.normal] + changes + [.checking, .normal])
+        broadcast.publish(.launching)
+        broadcast.publish(.finished)
+        #expect(await stream.reduce(into: []) { $0.append($1) } == [.idle] + changes + [.launching, .finished])
     }
 
     @Test func aListenerThatEndsDoesNotDisturbOthers() async {
@@ -95,9 +96,9 @@ import TestSupport
             _ = await gone.next()
         }
         let stream = broadcast.subscribe()
-        broadcast.publish(.checking)
-        broadcast.publish(.normal)
-        #expect(await stream.reduce(into: []) { $0.append($1) } == [.normal, .checking, .normal])
+        broadcast.publish(.launching)
+        broadcast.publish(.finished)
+        #expect(await stream.reduce(into: []) { $0.append($1) } == [.idle, .launching, .finished])
     }
 }
 

@@ -12,16 +12,18 @@ import Testing
     @Test func reportsAndInfosCanBeMadeAndWrittenDown() throws {
         let report = Report(path: "/runs/1.lgrun", uuid: "u", ordinal: 7, end: .crash, signal: 11, isInLaunch: false)
         #expect(try Self.written(report) == report)
-        let info = LaunchInfo(name: "main", status: .needsRepair, streak: 3, lastTask: "open", window: nil, finish: .mark)
+        let info = LaunchInfo(name: "main", status: .awaitingRepair, streak: 3, lastTask: "open", window: nil, finish: .mark)
         #expect(try Self.written(info) == info)
         #expect(info.repairAfter == 2 && info.window == nil && info.finish == .mark)
         let memory = Session.Memory(usedBytes: 90, limitBytes: 100, percent: 90, isOfCgroup: true)
         #expect(try Self.written(memory) == memory)
+        let instant = WallInstant(sinceEpoch: .seconds(1_790_000_000) + .nanoseconds(7))
+        #expect(try Self.written(instant) == instant)
+        #expect(instant < instant.advanced(by: .nanoseconds(1)) && instant.duration(to: instant.advanced(by: .seconds(3))) == .seconds(3))
     }
 
     @Test func optionsAreComparedByValue() {
-        #expect(Launch.Configuration() == Launch.Configuration() && Launch.Configuration() != Launch.Configuration(hold: .custody))
-        #expect(Launch.Configuration(safeMode: .init(retryRuns: 3)) != Launch.Configuration())
+        #expect(Launch.Configuration.SafeMode(retryRuns: 3) != Launch.Configuration.SafeMode())
         #expect(Set([Session.RecordOptions(), Session.RecordOptions(), .init(threadLimit: 1)]).count == 2)
         #expect(Session.HangThresholds(running: .seconds(3)) != Session.HangThresholds())
     }

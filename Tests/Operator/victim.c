@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 /* For a supervised launch, that a launch in safe mode which crashed too stays halted. */
-static void give_up(lg_launch *launch, lg_completion *done, void *user)
+static void give_up(lg_launch *launch, uint32_t hold, lg_completion *done, void *user)
 {
-    (void)launch, (void)user;
+    (void)launch, (void)hold, (void)user;
     lg_complete(done, LG_OK);
 }
 

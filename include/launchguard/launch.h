@@ -51,6 +51,20 @@ typedef enum lg_launch_status {
     LG_LAUNCH_REPAIRING = 3
 } lg_launch_status;
 
+/** The same states with "not begun" and "finished" apart; docs/LAUNCH.md has both in one table. */
+typedef enum lg_launch_state {
+    /** Not begun. */
+    LG_LAUNCH_STATE_IDLE = 0,
+    /** LG_LAUNCH_CHECKING. */
+    LG_LAUNCH_STATE_LAUNCHING = 1,
+    /** LG_LAUNCH_NEEDS_REPAIR. */
+    LG_LAUNCH_STATE_AWAITING_REPAIR = 2,
+    /** LG_LAUNCH_REPAIRING. */
+    LG_LAUNCH_STATE_REPAIRING = 3,
+    /** Finished, or over since its end was announced. */
+    LG_LAUNCH_STATE_FINISHED = 4
+} lg_launch_state;
+
 /** The kind of a launch. */
 typedef enum lg_launch_mode {
     LG_LAUNCH_MODE_NORMAL = 0,
@@ -114,6 +128,7 @@ typedef struct lg_launch_info {
     /** times in a row that the program was terminated in `last_task`; the third and later count */
     uint32_t stops;
     uint32_t events;           /**< LG_EVENT_* of the last launch; in on_decide, by the rule */
+    lg_launch_state state;     /**< of the same launch as `status` */
 } lg_launch_info;
 
 #ifdef __cplusplus
@@ -218,8 +233,42 @@ typedef void (*lg_report_callback)(const lg_report_batch *batch, lg_completion *
  *  halted. The callback is the place to restore the factory state, to show a notice, or to ask the
  *  supervisor to stop trying. The launch waits for lg_complete(done, …) at most `report_wait_ms`,
  *  then makes one try in safe mode. Where `supervised` is set, it makes that try only after
- *  lg_launch_try_safe(). */
-typedef void (*lg_give_up_callback)(lg_launch *launch, lg_completion *done, void *user);
+ *  lg_launch_try_safe().
+ *
+ *  @param hold  for lg_launch_answer(). */
+typedef void (*lg_give_up_callback)(lg_launch *launch, uint32_t hold, lg_completion *done, void *user);
+
+/** The reason why a launch waits for an answer of the program. */
+typedef enum lg_held_reason {
+    /** A repair needs the consent of the program. */
+    LG_HELD_CONSENT = 0,
+    /** lg_launch_protect(), and nothing repairs by itself. */
+    LG_HELD_PROTECTED = 1,
+    /** LG_DECISION_HOLD. */
+    LG_HELD_DECIDED = 2,
+    /** A hint of the vendor, until another version. */
+    LG_HELD_HINT = 3
+} lg_held_reason;
+
+/** A launch that waits for an answer. Borrowed: valid during the call only. */
+typedef struct lg_held {
+    /** sizeof(lg_held) of the library that made it, which may be another version's: a member beyond
+     *  it is not there. */
+    uint32_t size;
+    /** For lg_launch_answer(). */
+    uint32_t hold;
+    lg_held_reason reason;
+    /** Name of the repair that lg_launch_repair() would start; NULL: there is none. */
+    const char *repair;
+    /** Of lg_launch_protect(), cut to 255 bytes; NULL: none was given. */
+    const char *text;
+} lg_held;
+
+/** A healthy-world callback. Called each time that a held launch begins to wait for an answer of
+ *  the program, after its protect actions, and not where repairs start by themselves. on_give_up is
+ *  called for a halted launch. The launch goes on in safe mode after `hold_ms`, unless an answer
+ *  comes: lg_launch_answer() from this callback, or later from any thread. */
+typedef void (*lg_hold_callback)(lg_launch *launch, const lg_held *held, void *user);
 
 /** A healthy-world callback. Called after each change of the status, in order, on the thread that
  *  made the change or on a thread of LaunchGuard. */
@@ -358,8 +407,10 @@ typedef struct lg_launch_options {
     /** May be NULL. */
     lg_give_up_callback on_give_up;
     /** May be NULL. */
+    lg_hold_callback on_hold;
+    /** May be NULL. */
     lg_status_callback on_status;
-    /** Handed to executor, on_decide, on_report, on_give_up and on_status. */
+    /** Handed to executor, on_decide, on_report, on_give_up, on_hold and on_status. */
     void *user;
 } lg_launch_options;
 
@@ -516,6 +567,13 @@ LG_API lg_status lg_launch_finished(lg_launch *launch);
  *  Durable: nothing is stored.
  */
 LG_API lg_launch_status lg_launch_get_status(const lg_launch *launch);
+
+/** The state of the launch now.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: the value at the fork.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_launch_state lg_launch_get_state(const lg_launch *launch);
 
 /** Consecutive launch crashes of this context before this run; 0 for an unprotected launch.
  *

@@ -55,6 +55,15 @@ typedef struct lg_repair {
 #define LG_REPAIR_INIT { .size = (uint32_t)sizeof(lg_repair) }
 #endif
 
+/** The answers to a hold. */
+typedef enum lg_answer {
+    LG_ANSWER_REPAIR = 1,   /**< lg_launch_repair() */
+    LG_ANSWER_REFUSE = 2,   /**< lg_launch_refuse() */
+    LG_ANSWER_SKIP = 3,     /**< lg_launch_skip() */
+    LG_ANSWER_REPAIRED = 4, /**< lg_launch_repaired() */
+    LG_ANSWER_TRY_SAFE = 5  /**< lg_launch_try_safe(), of a halted launch */
+} lg_answer;
+
 LG_BEGIN
 
 /** Add a repair, before lg_launch_begin().
@@ -113,6 +122,17 @@ LG_API lg_status lg_launch_skip(lg_launch *launch);
  *  Durable: stored before the launch goes on.
  */
 LG_API lg_status lg_launch_repaired(lg_launch *launch);
+
+/** Give one hold its answer, as the call of the same name does for the present one.
+ *
+ *  @param hold  from on_hold or on_give_up.
+ *  @return LG_OK; LG_ERR_STATE as that call, and where this hold waits no more: another answer came
+ *          first, its deadline has passed, or it is not the present one; LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: stored before the launch goes on.
+ */
+LG_API lg_status lg_launch_answer(lg_launch *launch, uint32_t hold, lg_answer answer);
 
 LG_END
 

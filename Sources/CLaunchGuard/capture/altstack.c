@@ -48,7 +48,8 @@ void lg__altstack_prepare(void)
     late_bytes = lg__altstack_least();
     page_bytes = lg__os_page_size();
     is_limited = lg__os_addresses_are_limited();
-    is_large = lg__fixed.options.preloaded && lg__os_untouched_is_free();
+    /* a forked child knows from its parent */
+    is_large = lg__fixed.options.preloaded && !is_limited && (is_large || lg__os_untouched_is_free());
 }
 
 /* Size of this thread's alternate stack. A thread stack without a limit has no bounds. */

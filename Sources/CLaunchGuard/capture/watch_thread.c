@@ -14,12 +14,12 @@
  * only where nothing has changed since it looked: one word decides about both. */
 #define RUNS 1u
 #define CHANGE 2u
-static uint32_t watch_word;
+static uint32_t watch_word LG__SMALL;
 /* Each try that fails is a change that another thread has made. */
 #define TRIES 1000
 static struct lg__os_thread watch_memory LG__SMALL;
 static bool is_reserved LG__SMALL;
-static int32_t watch_tid; /* of the latest one: it is seen a little longer than it runs */
+static int32_t watch_tid LG__SMALL; /* of the latest one: it is seen a little longer than it runs */
 
 static void begin(void)
 {

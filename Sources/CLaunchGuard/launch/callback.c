@@ -175,7 +175,7 @@ static void call_program(void *argument)
     else if (batch)
         launch->options.on_report(batch, done, launch->options.user);
     else
-        launch->options.on_give_up(launch, done, launch->options.user);
+        launch->options.on_give_up(launch, done->index, done, launch->options.user);
 }
 
 static void *call_on_thread(void *argument)
@@ -252,9 +252,9 @@ enum lg__answer lg__callback_repair(struct lg__life *life, const struct lg__rung
     return ask_program(life, &(lg_completion){ .repair = rung->run, .name = rung->name, .user = rung->user }, (uint64_t)rung->timeout_ms * 1000000u);
 }
 
-enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns)
+enum lg__answer lg__callback_give_up(struct lg__life *life, uint32_t hold, uint64_t timeout_ns)
 {
-    return ask_program(life, &(lg_completion){ .life = life }, timeout_ns);
+    return ask_program(life, &(lg_completion){ .index = hold }, timeout_ns);
 }
 
 enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns)

@@ -531,14 +531,3 @@ void lg__decide_terminating(struct lg__ledger_context *context)
     lg__terms_set_flag(context, LG__CONTEXT_LEAVING, context->phase == LG_PHASE_LAUNCHING);
     context->phase = LG_PHASE_TERMINATING;
 }
-
-lg_launch_status lg__decide_status(const struct lg__ledger_context *context)
-{
-    switch ((lg_phase)context->phase) {
-    case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;
-    case LG_PHASE_HELD:
-    case LG_PHASE_HALTED: return LG_LAUNCH_NEEDS_REPAIR;
-    case LG_PHASE_REPAIRING: return LG_LAUNCH_REPAIRING;
-    default: return LG_LAUNCH_NORMAL;
-    }
-}

@@ -102,7 +102,4 @@ static inline bool lg__phase_launching(lg_phase phase)
     return phase != LG_PHASE_NONE && phase != LG_PHASE_FINISHED && phase != LG_PHASE_TERMINATING;
 }
 
-/* Public status of a stored context. */
-lg_launch_status lg__decide_status(const struct lg__ledger_context *context);
-
 #endif

@@ -326,6 +326,8 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     struct lg__life *life = launch->life;
     bool early = !life || !life->decided, possible = early || !life->finished;
     launch->early = launch->early || early;
+    if (early)
+        lg__protect_note(launch, reason);
     pthread_mutex_unlock(&launch->lock);
     if (early)
         lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection from its begin: %s", launch->name,
@@ -341,6 +343,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
         if (!held)
             continue;
         lg__decide_protect(context, &now, protection(launch) == LG_DECISION_HOLD);
+        lg__protect_note(launch, reason);
         atomic_store(&launch->state->marked, 0);
         life->mark_waits = false;
         /* The thread that runs the tasks sees the phase; when all have run there is none. */

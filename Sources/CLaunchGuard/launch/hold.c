@@ -1,4 +1,5 @@
 /* The hold: report, protect actions, repairs, and the wishes of the program meanwhile. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,6 +85,32 @@ static void interrupt_launch(struct lg__life *life)
     lg__launch_publish(launch);
 }
 
+/* Unless the answer came first. */
+static lg_status call_on_hold(struct lg__life *life, uint32_t hold)
+{
+    lg_launch *launch = life->launch;
+    struct lg__ledger_context seen;
+    char text[sizeof launch->shield_reason];
+    lg_held held = { .size = sizeof held, .hold = hold };
+    pthread_mutex_lock(&launch->lock);
+    lg__launch_look(launch, &seen);
+    bool waits = lg__life_current(life) && life->hold == hold && life->wish == NO_WISH;
+    held.reason = seen.flags & LG__CONTEXT_HINT_HOLD ? LG_HELD_HINT
+                : launch->shielded                   ? LG_HELD_PROTECTED
+                : life->by_hand                      ? LG_HELD_DECIDED
+                                                     : LG_HELD_CONSENT;
+    memcpy(text, launch->shield_reason, sizeof text);
+    pthread_mutex_unlock(&launch->lock);
+    if (!waits)
+        return LG_OK;
+    if (seen.rung < seen.rung_count)
+        held.repair = seen.rungs[seen.rung].name;
+    if (held.reason == LG_HELD_PROTECTED && text[0])
+        held.text = text;
+    launch->options.on_hold(launch, &held, launch->options.user);
+    return LG_OK;
+}
+
 /* Wait until there is a wish, the phase changes, the program is asked to end, a protect action is
  * due on this thread, or the hold's deadline passes. */
 static void await_wish(struct lg__life *life, const struct lg__ledger_context *seen)
@@ -92,6 +119,15 @@ static void await_wish(struct lg__life *life, const struct lg__ledger_context *s
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_lock(&launch->lock);
     bool waits = own_wish(life, seen) == NO_WISH;
+    if (waits && life->told != life->hold && seen->phase == LG_PHASE_HELD && launch->options.on_hold) {
+        life->told = life->hold;
+        pthread_mutex_unlock(&launch->lock);
+        if (launch->options.callbacks == LG_CALLBACKS_CALLER)
+            call_on_hold(life, life->told);
+        else
+            lg__callback_start(life, call_on_hold, life->told);
+        pthread_mutex_lock(&launch->lock);
+    }
     /* the end is nearer after simulated time has passed */
     while (waits && lg__life_current(life) && life->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase &&
            !lg__launch_interrupted(launch) && !lg__protect_wants_caller(life)) {
@@ -197,6 +233,7 @@ static void follow_wish(struct lg__life *life)
             lg__decide_expired(context, &now);
             break;
         }
+        life->hold = 0;
     }
     lg__launch_publish(launch);
     if (seen.phase == LG_PHASE_REPAIRING)
@@ -219,7 +256,7 @@ static void enter_hold(struct lg__life *life, lg_phase phase)
             calls = lg__decide_give_up(context);
     if (!calls)
         return;
-    lg__callback_give_up(life, (uint64_t)launch->options.report_wait_ms * 1000000u);
+    lg__callback_give_up(life, life->hold, (uint64_t)launch->options.report_wait_ms * 1000000u);
     LG__WITH_CONTEXT(life, context)
         lg__decide_gave_up(context);
 }
@@ -236,9 +273,12 @@ void lg__hold_launch(struct lg__life *life)
         if (holds) {
             life->holds += !life->holding;
             life->was_held = life->holding = true;
+            if (!life->hold)
+                life->hold = ++launch->holds;
         } else {
             life->wish = NO_WISH;
-            life->consented = life->by_hand = life->holding = false;
+            life->hold = 0;
+            life->consented = life->by_hand = life->holding = launch->shielded = false;
         }
         pthread_mutex_unlock(&launch->lock);
         if (!holds)
@@ -261,7 +301,8 @@ static bool may_wish(enum lg__wish wish, lg_phase phase)
     return (phase == LG_PHASE_HELD && wish != WISH_TRY_SAFE) || (phase == LG_PHASE_HALTED && (wish == WISH_TRY_SAFE || wish == WISH_REPAIRED));
 }
 
-static lg_status set_wish(lg_launch *launch, enum lg__wish wish)
+/* `hold`: the one that is meant; 0: the present one. */
+static lg_status set_wish(lg_launch *launch, uint32_t hold, enum lg__wish wish)
 {
     if (!launch)
         return LG_ERR_ARGUMENT;
@@ -269,36 +310,44 @@ static lg_status set_wish(lg_launch *launch, enum lg__wish wish)
         return LG_ERR_STATE;
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
-    bool possible = may_wish(wish, phase) && launch->life && (launch->life->wish == NO_WISH || launch->life->wish == wish);
+    bool possible = may_wish(wish, phase) && launch->life && (!hold || launch->life->hold == hold) && (launch->life->wish == NO_WISH || launch->life->wish == wish);
     if (possible) {
         launch->life->wish = wish;
         pthread_cond_broadcast(&launch->changed);
     }
     pthread_mutex_unlock(&launch->lock);
-    return possible || (wish == WISH_REPAIR && phase == LG_PHASE_REPAIRING) ? LG_OK : LG_ERR_STATE;
+    return possible || (!hold && wish == WISH_REPAIR && phase == LG_PHASE_REPAIRING) ? LG_OK : LG_ERR_STATE;
 }
 
 lg_status lg_launch_repair(lg_launch *launch)
 {
-    return set_wish(launch, WISH_REPAIR);
+    return set_wish(launch, 0, WISH_REPAIR);
 }
 
 lg_status lg_launch_refuse(lg_launch *launch)
 {
-    return set_wish(launch, WISH_REFUSE);
+    return set_wish(launch, 0, WISH_REFUSE);
 }
 
 lg_status lg_launch_skip(lg_launch *launch)
 {
-    return set_wish(launch, WISH_SKIP);
+    return set_wish(launch, 0, WISH_SKIP);
 }
 
 lg_status lg_launch_repaired(lg_launch *launch)
 {
-    return set_wish(launch, WISH_REPAIRED);
+    return set_wish(launch, 0, WISH_REPAIRED);
 }
 
 lg_status lg_launch_try_safe(lg_launch *launch)
 {
-    return set_wish(launch, WISH_TRY_SAFE);
+    return set_wish(launch, 0, WISH_TRY_SAFE);
+}
+
+lg_status lg_launch_answer(lg_launch *launch, uint32_t hold, lg_answer answer)
+{
+    static_assert((int)LG_ANSWER_REPAIR == WISH_REPAIR && (int)LG_ANSWER_TRY_SAFE == WISH_TRY_SAFE, "launchguard/repair.h");
+    if (hold == 0 || answer < LG_ANSWER_REPAIR || answer > LG_ANSWER_TRY_SAFE)
+        return LG_ERR_ARGUMENT;
+    return set_wish(launch, hold, (enum lg__wish)answer);
 }

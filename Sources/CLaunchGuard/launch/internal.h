@@ -53,6 +53,8 @@ struct lg__life {
     bool consented;     /* lg_launch_repair() was called in this hold */
     bool by_hand;       /* LG_DECISION_HOLD: nothing is tried before that call */
     enum lg__wish wish;
+    uint32_t hold;      /* that an answer of the program is for; 0: none */
+    uint32_t told;      /* the last one that on_hold was called for */
     uint32_t releases;
     uint64_t hold_left_ns; /* until the hold's deadline; 0: it has passed */
     char left_out[LG__NAME_BYTES]; /* task that the built-in rung leaves out */
@@ -99,13 +101,16 @@ struct lg_launch {
     bool by_key;
     _Atomic bool keeps; /* there may be copies of files that repairs changed */
     bool early; /* lg_launch_protect() was called before the decision */
+    bool shielded; /* or it holds the launch now */
+    char shield_reason[256];
+    uint32_t holds; /* so far, each until its answer; never twice the same, also in another life */
     struct lg__task tasks[LG_TASKS_MAX];
     uint32_t task_count;
     char omitted[LG_TASKS_MAX][LG__NAME_BYTES]; /* keys that the program leaves out */
     uint32_t omitted_count;
     char hinted[LG__NAME_BYTES]; /* key that a hint of the vendor leaves out; "": none */
 
-    _Atomic uint32_t status;
+    _Atomic uint32_t now; /* lg_launch_state */
     _Atomic uint32_t streak;
     lg_launch_status unpublished[LG__STATUSES]; /* changes that on_status has not heard of */
     uint32_t unpublished_count;
@@ -247,6 +252,9 @@ lg_status lg__protect_task(struct lg__life *life, uint32_t index);
 
 /* The protect actions that are due, as one call. */
 void lg__protect_tasks(struct lg__life *life);
+
+/* lg_launch_protect() is the reason of the next hold. Under the launch's lock. */
+void lg__protect_note(lg_launch *launch, const char *reason);
 
 /* Protect actions are due, and the thread of the hold has to call them: with LG_CALLBACKS_CALLER,
  * when a task was added meanwhile. Under the launch's lock. */

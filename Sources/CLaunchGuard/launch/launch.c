@@ -49,25 +49,20 @@ bool lg__launch_has_task(const lg_launch *launch, lg_task_state state)
 
 /* ---- the status ---- */
 
-static lg_launch_status status_now(const lg_launch *launch)
+static lg_launch_state state_now(const lg_launch *launch)
 {
-    if (!launch->life || launch->life->finished)
-        return LG_LAUNCH_NORMAL;
-    switch (lg__launch_phase(launch)) {
-    case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;
-    case LG_PHASE_HELD:
-    case LG_PHASE_HALTED: return LG_LAUNCH_NEEDS_REPAIR;
-    case LG_PHASE_REPAIRING: return LG_LAUNCH_REPAIRING;
-    default: return LG_LAUNCH_NORMAL;
-    }
+    if (!launch->life)
+        return LG_LAUNCH_STATE_IDLE;
+    return launch->life->finished ? LG_LAUNCH_STATE_FINISHED : lg__reader_context_state(lg__launch_phase(launch));
 }
 
 void lg__launch_note_status(lg_launch *launch)
 {
     if (launch->forked || (launch->life && !launch->life->decided))
         return;
-    lg_launch_status status = status_now(launch);
-    bool changed = atomic_exchange(&launch->status, (uint32_t)status) != (uint32_t)status;
+    lg_launch_state now = state_now(launch), before = (lg_launch_state)atomic_exchange(&launch->now, (uint32_t)now);
+    lg_launch_status status = lg__reader_context_status(now);
+    bool changed = lg__reader_context_status(before) != status;
     if (changed)
         lg__host_log(launch->host, LG_LEVEL_DEBUG, "launch %s: %s", launch->name, lg_launch_status_name(status));
     if (changed && launch->options.on_status) {
@@ -159,11 +154,16 @@ void lg__launch_spend_hold(struct lg__life *life, uint64_t ns)
 
 /* ---- queries ---- */
 
+lg_launch_state lg_launch_get_state(const lg_launch *launch)
+{
+    if (!launch)
+        return LG_LAUNCH_STATE_IDLE;
+    return lg__window_or_mark_finishes(launch) ? LG_LAUNCH_STATE_FINISHED : (lg_launch_state)atomic_load(&launch->now);
+}
+
 lg_launch_status lg_launch_get_status(const lg_launch *launch)
 {
-    if (!launch || lg__window_or_mark_finishes(launch))
-        return LG_LAUNCH_NORMAL;
-    return (lg_launch_status)atomic_load(&launch->status);
+    return lg__reader_context_status(lg_launch_get_state(launch));
 }
 
 uint32_t lg_launch_streak(const lg_launch *launch)
@@ -183,6 +183,6 @@ lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
     if (context.phase == LG_PHASE_LAUNCHING && lg__window_or_mark_finishes(launch))
         lg__decide_finished(&context); /* will be stored by the next call that changes it */
     lg__reader_context_info(&context, &info);
-    info.status = lg_launch_get_status(launch);
+    lg__reader_context_is(&info, lg_launch_get_state(launch));
     return lg__reader_context_give(&info, ret_info);
 }

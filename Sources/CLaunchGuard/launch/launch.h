@@ -43,8 +43,8 @@ struct lg__host {
     uint8_t boot_id[16];
     _Atomic uint64_t passed_ns;    /* simulated time */
     bool simulated;
-    struct lg__ledger ledger; /* large, and most of it is never there: last, with the path */
     char directory[4096];     /* the state directory; "" for none */
+    struct lg__ledger ledger; /* large, and most of it is never there: last */
 };
 
 
@@ -175,7 +175,7 @@ enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSW
 /* Call where options.callbacks says and wait for the answer; nothing is called when the life is
  * over. `batch` is copied with what it points to. */
 enum lg__answer lg__callback_report(struct lg__life *life, const lg_report_batch *batch, uint64_t timeout_ns);
-enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns);
+enum lg__answer lg__callback_give_up(struct lg__life *life, uint32_t hold, uint64_t timeout_ns);
 enum lg__answer lg__callback_repair(struct lg__life *life, const struct lg__rung *rung);
 
 /* Run work that answers by its return. `here`: on this thread unless there is an executor; else

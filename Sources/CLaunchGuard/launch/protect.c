@@ -1,6 +1,7 @@
 /* Protect actions: the work of held tasks, called once in each hold. */
 #include "launch/internal.h"
 #include "os/os.h"
+#include "store/text.h"
 
 bool lg__protect_is_due(const struct lg__life *life, const struct lg__task *task)
 {
@@ -58,6 +59,15 @@ void lg__protect_tasks(struct lg__life *life)
     pthread_mutex_lock(&launch->lock);
     lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
+}
+
+void lg__protect_note(lg_launch *launch, const char *reason)
+{
+    const size_t size = reason ? lg__text_beginning(reason, sizeof launch->shield_reason - 1) : 0;
+    launch->shielded = true;
+    if (size)
+        memcpy(launch->shield_reason, reason, size);
+    launch->shield_reason[size] = 0;
 }
 
 bool lg__protect_wants_caller(const struct lg__life *life)

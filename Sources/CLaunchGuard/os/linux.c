@@ -426,7 +426,7 @@ bool lg__os_untouched_is_free(void)
 {
     struct rlimit data;
     char strict = '2'; /* proc(5): overcommit_memory */
-    if (lg__os_addresses_are_limited() || getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY)
+    if (getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY)
         return false;
     const int file = lg__os_open("/proc/sys/vm/overcommit_memory");
     if (file < 0)

@@ -310,8 +310,8 @@ bool lg__os_secure(void);
 size_t lg__os_min_altstack(void);
 /* Whether the process has a limit of addresses (RLIMIT_AS). */
 bool lg__os_addresses_are_limited(void);
-/* Whether mapped and untouched memory is free: it counts against no limit of this process
- * (RLIMIT_AS, RLIMIT_DATA), nor against the system's limit of promised memory. */
+/* Whether mapped and untouched memory is free where addresses are: it counts neither against
+ * RLIMIT_DATA nor against the system's limit of promised memory. */
 bool lg__os_untouched_is_free(void);
 /* Map private pages without access, like anonymous ones, but with a name in the memory map: a
  * program that tests or saves its anonymous memory leaves them alone. MAP_FAILED: without

@@ -2,16 +2,10 @@
 
 #include "read/internal.h"
 
-static lg_launch_status status_of(const struct lg__ledger_context *stored)
+void lg__reader_context_is(lg_launch_info *info, lg_launch_state state)
 {
-    switch (stored->phase) {
-    case LG_PHASE_DECIDING:
-    case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;
-    case LG_PHASE_HELD:
-    case LG_PHASE_HALTED: return LG_LAUNCH_NEEDS_REPAIR;
-    case LG_PHASE_REPAIRING: return LG_LAUNCH_REPAIRING;
-    default: return LG_LAUNCH_NORMAL;
-    }
+    info->state = state;
+    info->status = lg__reader_context_status(state);
 }
 
 /* A rung may be left. The next launch knows whether it is throttled. */
@@ -40,7 +34,7 @@ void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_
     info.size = sizeof info;
     lg__reader_text(info.name, sizeof info.name, stored->name, sizeof stored->name);
     lg__reader_text(info.last_task, sizeof info.last_task, stored->last_task, sizeof stored->last_task);
-    info.status = status_of(stored);
+    lg__reader_context_is(&info, lg__reader_context_state(stored->phase));
     info.mode = (lg_launch_mode)stored->mode;
     info.halted = halted(stored);
     info.due = (stored->flags & LG__CONTEXT_DUE) != 0;

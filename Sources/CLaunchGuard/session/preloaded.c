@@ -19,8 +19,8 @@ static struct {
 } execution;
 
 /* Process of the session, by system call: a child of vfork() has all of our memory. */
-static _Atomic pid_t owner;
-static pid_t forked_by; /* 0: the process was not forked since the program began */
+static _Atomic pid_t owner LG__SMALL;
+static pid_t forked_by LG__SMALL; /* 0: the process was not forked since the program began */
 
 static bool is_owner(void)
 {

@@ -65,10 +65,9 @@ static void foresee(struct lg__ledger_context *context, const lg_launch_options 
     }
     context->launches = launches;
     lg__reader_context_info(context, ret_info);
-    if (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED)
-        ret_info->status = LG_LAUNCH_NEEDS_REPAIR;
-    else
-        ret_info->status = context->mode != LG_LAUNCH_MODE_NORMAL || context->streak || context->unknown ? LG_LAUNCH_CHECKING : LG_LAUNCH_NORMAL;
+    /* what a launch without trouble does is no news */
+    if (ret_info->state == LG_LAUNCH_STATE_LAUNCHING && context->mode == LG_LAUNCH_MODE_NORMAL && !context->streak && !context->unknown)
+        lg__reader_context_is(ret_info, LG_LAUNCH_STATE_IDLE);
     ret_info->halted = context->phase == LG_PHASE_HALTED;
 }
 
@@ -76,7 +75,6 @@ static void as_it_is(struct lg__ledger_context *context, const struct lg__last_r
 {
     lg__account_finish(context, last);
     lg__reader_context_info(context, ret_info);
-    ret_info->status = lg__decide_status(context);
 }
 
 /* The program lives if the run that the payload names does, and has not stopped its session. Where

@@ -34,7 +34,6 @@ struct lg__preloaded {
 };
 
 struct lg_session {
-    struct lg__host host;
     const struct lg__preloaded *preloaded; /* NULL: the program knows of its session */
     bool forked; /* a preloaded one in a forked child */
     pid_t parent;
@@ -57,6 +56,7 @@ struct lg_session {
     /* reads 1 while lg__session_check() says LG_OK; never NULL; exchanged while others read it */
     _Atomic(const _Atomic uint32_t *) open;
     char run_path[4096 + 96];
+    struct lg__host host; /* last, as it ends in what is never there */
 };
 
 /* start.c: lg_start() for a program that does not know of LaunchGuard. Each forked child has a

@@ -83,7 +83,7 @@ lg_status lg__take_over_check(lg_session *session)
 bool lg__take_over(struct lg__host *host)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct lg_session *session = (struct lg_session *)(void *)host;
+    struct lg_session *session = (struct lg_session *)(void *)((char *)host - offsetof(struct lg_session, host));
     if (host->counts || host->simulated || session->preloaded || !session->process || !host->directory[0] || lg__session_check(session) != LG_OK)
         return host->counts;
     pthread_mutex_lock(&lock);

@@ -34,7 +34,7 @@ LG__FIRST static uint32_t by_cpu(uint32_t start, const void *bytes, size_t size)
     return (uint32_t)crc;
 }
 
-_Atomic bool lg__crc32c_by_cpu;
+_Atomic bool lg__crc32c_by_cpu LG__SMALL;
 
 void lg__crc32c_init(void)
 {

@@ -34,8 +34,13 @@ static struct work {
     struct lg__module_range other; /* found, when all places were taken */
 } works[LG__WALKERS];
 
+static bool worked LG__SMALL; /* any of them, so that there is something to forget */
+
 void lg__loader_forget(void)
 {
+    if (!worked)
+        return;
+    worked = false;
     for (unsigned walker = 0; walker < LG__WALKERS; walker++) {
         works[walker].in_use = works[walker].fresh = NULL;
         works[walker].unwritten = false;
@@ -199,6 +204,7 @@ void lg__loader_settle(void)
     const struct lg__modules *table = lg__modules_published();
     if (!table)
         table = work->fresh;
+    worked = true;
     find_list(work);
     work->settled = lg__memory_age[lg__memory_walker];
     work->in_use = NULL;

@@ -13,21 +13,34 @@ struct CoreLaunch: @unchecked Sendable {
         _ session: OpaquePointer?, _ options: LaunchOptions?, _ hooks: LaunchHooks
     ) -> (CoreLaunch, lg_status) {
         var cOptions = unsafe lg_launch_options(options)
-        unsafe cOptions.on_report = { batch, done, user in
-            guard let batch = unsafe batch?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return }
-            unsafe hooks.runReport(Int(batch.streak), reports(batch), CoreCompletion(done))
+        let closures = hooks.closures
+        if closures.onReport != nil {
+            unsafe cOptions.on_report = { batch, done, user in
+                guard let batch = unsafe batch?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return }
+                unsafe hooks.runReport(Launch.ReportBatch(batch), CoreCompletion(done))
+            }
         }
-        unsafe cOptions.on_decide = { info, last, user in
-            guard let info = unsafe info?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return LG_DECISION_BY_RULE }
-            var decided = LaunchInfo(info)
-            decided.lastReport = unsafe (last?.pointee).map { unsafe Report($0) }
-            return hooks.decide(decided).core
+        if closures.onDecide != nil {
+            unsafe cOptions.on_decide = { info, last, user in
+                guard let info = unsafe info?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return LG_DECISION_BY_RULE }
+                var decided = LaunchInfo(info)
+                decided.lastReport = unsafe (last?.pointee).map { unsafe Report($0) }
+                return hooks.decide(decided).core
+            }
         }
-        unsafe cOptions.on_give_up = { _, done, user in
-            unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
+        if closures.onGiveUp != nil {
+            unsafe cOptions.on_give_up = { launch, hold, done, user in
+                unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreHold(CoreLaunch(pointer: launch), hold), CoreCompletion(done))
+            }
+        }
+        if closures.onHold != nil {
+            unsafe cOptions.on_hold = { launch, held, user in
+                guard let held = unsafe held?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return }
+                unsafe hooks.runHold(CoreHold(CoreLaunch(pointer: launch), held.hold), Launch.Hold.Reason(held))
+            }
         }
         unsafe cOptions.on_status = { launch, status, user in
-            unsafe Box<LaunchHooks>.value(user)?.statusChanged(Launch.Status(status), of: CoreLaunch(pointer: launch))
+            unsafe Box<LaunchHooks>.value(user)?.statusChanged(Launch.Status(status, now: lg_launch_get_state(launch)), of: CoreLaunch(pointer: launch))
         }
         unsafe cOptions.user = Unmanaged.passRetained(Box(hooks)).toOpaque()
         var pointer: OpaquePointer?
@@ -43,7 +56,7 @@ struct CoreLaunch: @unchecked Sendable {
         return unsafe (CoreLaunch(pointer: pointer), status)
     }
 
-    var status: Launch.Status { unsafe Launch.Status(lg_launch_get_status(pointer)) }
+    var status: Launch.Status { unsafe Launch.Status(lg_launch_get_state(pointer)) }
 
     var streak: Int { unsafe Int(lg_launch_streak(pointer)) }
 
@@ -61,22 +74,12 @@ struct CoreLaunch: @unchecked Sendable {
         unsafe LaunchGuardError.Code(lg_launch_wait(pointer, milliseconds))
     }
 
-    func repair() -> Bool { unsafe lg_launch_repair(pointer) == LG_OK }
-
-    func refuse() -> Bool { unsafe lg_launch_refuse(pointer) == LG_OK }
-
-    func skip() -> Bool { unsafe lg_launch_skip(pointer) == LG_OK }
-
-    func repaired() -> Bool { unsafe lg_launch_repaired(pointer) == LG_OK }
-
-    func trySafeMode() -> Bool { unsafe lg_launch_try_safe(pointer) == LG_OK }
-
     func protect(_ reason: String?) -> Bool {
         unsafe withCString(reason) { unsafe lg_launch_protect(pointer, $0) == LG_OK }
     }
 
     /// The launch goes on without a repair, wherever it is held.
-    func goOn() { if !skip() { _ = trySafeMode() } }
+    func putOff() { if unsafe lg_launch_skip(pointer) != LG_OK { _ = unsafe lg_launch_try_safe(pointer) } }
 
     func finish() -> Bool { unsafe lg_launch_finished(pointer) == LG_OK }
 
@@ -103,6 +106,26 @@ struct CoreLaunch: @unchecked Sendable {
             throw error
         }
     }
+}
+
+/// One hold of a launch. Its answers apply to no other one. C: `lg_launch_answer()`.
+struct CoreHold: Sendable {
+    private let launch: CoreLaunch
+    private let number: UInt32
+
+    init(_ launch: CoreLaunch, _ number: UInt32) { (self.launch, self.number) = (launch, number) }
+
+    func repair() -> Bool { answer(LG_ANSWER_REPAIR) }
+
+    func refuse() -> Bool { answer(LG_ANSWER_REFUSE) }
+
+    func skip() -> Bool { answer(LG_ANSWER_SKIP) }
+
+    func repaired() -> Bool { answer(LG_ANSWER_REPAIRED) }
+
+    func trySafeMode() -> Bool { answer(LG_ANSWER_TRY_SAFE) }
+
+    private func answer(_ answer: lg_answer) -> Bool { unsafe lg_launch_answer(launch.pointer, number, answer) == LG_OK }
 }
 
 /// The answer that a closure owes. C: `lg_completion *`, which any thread may answer, once, twice
@@ -148,11 +171,5 @@ final class Box<Value: Sendable>: Sendable {
     static func value(_ user: UnsafeMutableRawPointer?) -> Value? {
         guard let user = unsafe user else { return nil }
         return unsafe Unmanaged<Box>.fromOpaque(user).takeUnretainedValue().value
-    }
-}
-
-private func reports(_ batch: lg_report_batch) -> [Report] {
-    unsafe UnsafeBufferPointer(start: batch.reports, count: Int(batch.report_count)).compactMap { pointer in
-        unsafe pointer.map { unsafe Report($0.pointee) }
     }
 }

@@ -91,15 +91,15 @@ extension Delivery.Entry {
             state: Delivery.State(entry.state),
             end: entry.end == LG_END_NONE ? nil : Report.End(entry.end),
             fingerprint: characters(entry.fingerprint),
-            madeNanoseconds: entry.made_ns,
+            made: WallInstant(nanoseconds: entry.made_ns),
             attempts: Int(entry.attempts),
             httpStatus: entry.http_status == 0 ? nil : Int(entry.http_status),
-            attemptedNanoseconds: entry.attempted_ns == 0 ? nil : entry.attempted_ns,
-            nextNanoseconds: entry.next_ns == 0 ? nil : entry.next_ns,
+            attempted: WallInstant(nanoseconds: entry.attempted_ns),
+            next: WallInstant(nanoseconds: entry.next_ns),
             pause: Delivery.Pause(entry.pause),
-            settledNanoseconds: entry.settled_ns == 0 ? nil : entry.settled_ns,
-            toldNanoseconds: entry.told_ns == 0 ? nil : entry.told_ns,
-            more: entry.more,
+            settled: WallInstant(nanoseconds: entry.settled_ns),
+            told: WallInstant(nanoseconds: entry.told_ns),
+            moreRuns: entry.more,
             error: error.isEmpty ? nil : error
         )
     }

@@ -22,7 +22,7 @@ extension lg_launch_options {
         unsafe auto_repair = options.repairsAutomatically ? 1 : 0
         unsafe leave_out_suspects = options.leavesOutSuspects ? 1 : 0
         unsafe repair_grace_ms = options.repairGrace
-        unsafe overrun = options.overrun == .goOn ? LG_OVERRUN_GO_ON : LG_OVERRUN_SAFE
+        unsafe overrun = options.overrun == .nextAttempt ? LG_OVERRUN_GO_ON : LG_OVERRUN_SAFE
         unsafe safe_retry_runs = options.safeRetryRuns
         unsafe safe_crash_limit = options.safeCrashLimit
         unsafe deescalate_runs = options.deescalateRuns
@@ -36,7 +36,7 @@ extension lg_launch_options {
 extension LaunchInfo {
     init(_ info: lg_launch_info) {
         name = characters(info.name)
-        status = Launch.Status(info.status)
+        status = Launch.Status(info.state)
         mode = Launch.Mode(info.mode)
         isHalted = info.halted != 0
         isDue = info.due != 0
@@ -130,13 +130,30 @@ extension Report {
     }
 }
 
+extension Launch.ReportBatch {
+    init(_ batch: lg_report_batch) {
+        let reports = unsafe UnsafeBufferPointer(start: batch.reports, count: Int(batch.report_count)).compactMap { pointer in
+            unsafe pointer.map { unsafe Report($0.pointee) }
+        }
+        unsafe self.init(context: String(cString: batch.context), streak: Int(batch.streak), reports: reports)
+    }
+}
+
+extension Launch.Hold.Reason {
+    init(_ held: lg_held) {
+        unsafe self.init(
+            kind: Kind(rawValue: UInt32(held.reason.rawValue)), repair: held.repair.map { unsafe String(cString: $0) },
+            text: held.text.map { unsafe String(cString: $0) })
+    }
+}
+
 extension KeptFile {
     init(_ kept: lg_kept_file) {
         unsafe self.init(
             path: String(cString: kept.path),
             kind: kept.kind == LG_KEPT_FILE ? .file : kept.kind == LG_KEPT_DIRECTORY ? .directory : .absent,
             bytes: kept.bytes,
-            wallNanoseconds: kept.wall_ns
+            copied: WallInstant(nanoseconds: kept.wall_ns) ?? WallInstant(sinceEpoch: .zero)
         )
     }
 }
@@ -152,12 +169,24 @@ extension Launch.Configuration.Hold {
 }
 
 extension Launch.Status {
-    init(_ status: lg_launch_status) {
+    init(_ state: lg_launch_state) {
+        switch state {
+        case LG_LAUNCH_STATE_LAUNCHING: self = .launching
+        case LG_LAUNCH_STATE_AWAITING_REPAIR: self = .awaitingRepair
+        case LG_LAUNCH_STATE_REPAIRING: self = .repairing
+        case LG_LAUNCH_STATE_FINISHED: self = .finished
+        default: self = .idle
+        }
+    }
+
+    /// From a change, which may be older than the state now. The change to "normal" is the end of a
+    /// launch, and only a simulated one is idle again by then.
+    init(_ status: lg_launch_status, now: lg_launch_state) {
         switch status {
-        case LG_LAUNCH_CHECKING: self = .checking
-        case LG_LAUNCH_NEEDS_REPAIR: self = .needsRepair
+        case LG_LAUNCH_CHECKING: self = .launching
+        case LG_LAUNCH_NEEDS_REPAIR: self = .awaitingRepair
         case LG_LAUNCH_REPAIRING: self = .repairing
-        default: self = .normal
+        default: self = now == LG_LAUNCH_STATE_IDLE ? .idle : .finished
         }
     }
 }

@@ -3,14 +3,11 @@ import Synchronization
 /// The callbacks of the core during one launch. Each closure of the program runs as a Swift task on
 /// the thread on which the core calls, and the end of the task becomes the answer.
 final class LaunchHooks: Sendable {
-    typealias OnReport = @Sendable (Int, [Report]) async throws -> Void
     typealias Body = @Sendable () async throws -> Void
 
     private struct State {
-        var report: OnReport?
-        var giveUp: Body?
-        var decide: (@Sendable (LaunchInfo) -> Launch.Decision)?
-        var status: (@Sendable (Launch.Status) -> Void)?
+        /// The closures of the configuration.
+        var closures: Launch.Configuration
         /// By the number that the core hands back.
         var repairs: [Int: Body] = [:]
         var tasks: [Int: LaunchTask] = [:]
@@ -32,12 +29,15 @@ final class LaunchHooks: Sendable {
     let statuses = StatusBroadcast()
     let session: CoreSession
     let cancellation: Launch.Configuration.Cancellation
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(session: CoreSession, cancellation: Launch.Configuration.Cancellation) {
+    init(session: CoreSession, _ configuration: Launch.Configuration) {
         self.session = session
-        self.cancellation = cancellation
+        cancellation = configuration.cancellation
+        state = Mutex(State(closures: configuration))
     }
+
+    var closures: Launch.Configuration { state.withLock { $0.closures } }
 
     /// Whether the launch can be begun again, in the next simulated run.
     var isRepeated: Bool { session.isSimulated }
@@ -46,14 +46,6 @@ final class LaunchHooks: Sendable {
     func attach(_ launch: CoreLaunch) { state.withLock { $0.launch = launch } }
 
     func log(_ level: LogLevel, _ message: String) { session.log(level, message) }
-
-    func setReport(_ body: @escaping OnReport) { state.withLock { $0.report = body } }
-
-    func setGiveUp(_ body: @escaping Body) { state.withLock { $0.giveUp = body } }
-
-    func setDecide(_ body: @escaping @Sendable (LaunchInfo) -> Launch.Decision) { state.withLock { $0.decide = body } }
-
-    func setStatus(_ body: @escaping @Sendable (Launch.Status) -> Void) { state.withLock { $0.status = body } }
 
     /// - Returns: the number of the repair.
     func add(repair body: @escaping Body) -> Int {
@@ -108,21 +100,26 @@ final class LaunchHooks: Sendable {
         // Another caller has no say in the launch.
         guard state.withLock({ $0.context === context }) else { return }
         cancelAll()
-        launch.goOn()
+        launch.putOff()
     }
 
     // MARK: Called on threads of the core
 
-    func decide(_ info: LaunchInfo) -> Launch.Decision { state.withLock { $0.decide }?(info) ?? .byRule }
+    func decide(_ info: LaunchInfo) -> Launch.Decision { closures.onDecide?(info) ?? .byRule }
 
-    func runReport(_ count: Int, _ reports: [Report], _ done: CoreCompletion) {
-        guard let body = state.withLock({ $0.report }) else { return done.answer(.ok) }
-        done.answer(run("report") { try await body(count, reports) })
+    func runReport(_ batch: Launch.ReportBatch, _ done: CoreCompletion) {
+        guard let body = closures.onReport else { return done.answer(.ok) }
+        done.answer(run("report") { try await body(batch) })
     }
 
-    func runGiveUp(_ done: CoreCompletion) {
-        guard let body = state.withLock({ $0.giveUp }) else { return done.answer(.ok) }
-        done.answer(run("give-up", body))
+    func runGiveUp(_ hold: CoreHold, _ done: CoreCompletion) {
+        guard let body = closures.onGiveUp else { return done.answer(.ok) }
+        done.answer(run("give-up") { try await body(Launch.Halt(core: hold)) })
+    }
+
+    func runHold(_ hold: CoreHold, _ reason: Launch.Hold.Reason) {
+        guard let body = closures.onHold else { return }
+        _ = run("hold") { try await body(Launch.Hold(reason: reason, core: hold)) }
     }
 
     /// One attempt. Its task is cancelled when it is no longer wanted, and the launch waits for it.
@@ -159,24 +156,31 @@ final class LaunchHooks: Sendable {
         if !attempts.isEmpty, launch.status != .repairing {
             for attempt in attempts { attempt.task.cancel() }
         }
-        if status == .needsRepair, isCancelled(context) { launch.goOn() }
-        state.withLock { $0.status }?(status)
+        if status == .awaitingRepair, isCancelled(context) { launch.putOff() }
+        closures.onStatus?(status)
         statuses.publish(status)
-        if status == .normal, !isRepeated { release(of: launch) }
+        if status == .finished, !isRepeated { release(of: launch) }
     }
 
     // MARK: The end
 
     /// The session was stopped.
     func stop(_ launch: CoreLaunch) {
+        statuses.finish(launch.status, isClosed: true)
         guard launch.wait(milliseconds: 0) != .state else { return }
-        statuses.finish()
         release(of: launch, withEvents: true)
+    }
+
+    /// A call of `begin()` did nothing. The next one may, and has updates again.
+    func beginsNothing(_ launch: CoreLaunch) {
+        guard launch.status == .idle else { return }
+        statuses.finish(.idle)
+        statuses.restart()
     }
 
     /// The launch did not get as far as its end, and nothing more of it runs.
     func end(_ launch: CoreLaunch) {
-        statuses.finish()
+        statuses.finish(launch.status)
         if !isRepeated { release(of: launch) }
     }
 
@@ -211,10 +215,7 @@ final class LaunchHooks: Sendable {
         // Freed outside of the lock, because what a closure captured may call the launch.
         _ = state.withLock { state in
             let freed = state
-            state.report = nil
-            state.giveUp = nil
-            state.decide = nil
-            state.status = nil
+            state.closures = freed.closures.values
             state.repairs = [:]
             state.tasks = withEvents ? [:] : state.tasks.mapValues { $0.options.contains(.late) ? $0 : $0.spent }
             return freed
@@ -231,9 +232,9 @@ final class LaunchHooks: Sendable {
         statuses.restart()
     }
 
-    func endLastRun() {
+    func endLastRun(_ launch: CoreLaunch) {
         cancelAll()
-        statuses.finish()
+        statuses.finish(launch.status, isClosed: true)
         release(withEvents: true)
     }
 

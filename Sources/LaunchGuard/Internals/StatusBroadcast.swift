@@ -5,13 +5,19 @@ final class StatusBroadcast: Sendable {
     typealias Status = Launch.Status
 
     private struct State {
-        var current = Status.normal
-        var hasBegun = false
+        var current = Status.idle
         var isFinished = false
+        /// The session was stopped: no further begin has updates.
+        var isClosed = false
         var nextID = 0
         var listeners: [Int: AsyncStream<Status>.Continuation] = [:]
 
-        mutating func finish() -> [AsyncStream<Status>.Continuation] {
+        /// Yield a change, and end the updates with it.
+        mutating func pass(_ status: Status, isLast: Bool) -> [AsyncStream<Status>.Continuation] {
+            guard !isFinished else { return [] }
+            if status != current { for listener in listeners.values { listener.yield(status) } }
+            current = status
+            guard isLast else { return [] }
             isFinished = true
             defer { listeners = [:] }
             return Array(listeners.values)
@@ -39,29 +45,35 @@ final class StatusBroadcast: Sendable {
         return stream
     }
 
-    /// Pass a change to all listeners. The return to normal is the last change.
+    /// Pass a change to all listeners. The last change is that to finished or, where a simulated
+    /// run ends, back to idle.
     func publish(_ status: Status) {
         let ended = state.withLock { state in
-            state.hasBegun = state.hasBegun || status != .normal
-            guard state.hasBegun, !state.isFinished else { return [AsyncStream<Status>.Continuation]() }
-            state.current = status
-            for listener in state.listeners.values { listener.yield(status) }
-            return status == .normal ? state.finish() : []
+            state.pass(status, isLast: status == .finished || (status == .idle && state.current != .idle))
         }
         // Outside the lock: finishing calls unsubscribe().
         for listener in ended { listener.finish() }
     }
 
-    /// No further change comes.
-    func finish() {
-        for listener in state.withLock({ $0.finish() }) { listener.finish() }
+    /// No further change comes before the next begin.
+    ///
+    /// - Parameters:
+    ///   - last: the status now.
+    ///   - isClosed: nor after it.
+    func finish(_ last: Status, isClosed: Bool = false) {
+        let ended = state.withLock { state in
+            state.isClosed = state.isClosed || isClosed
+            return state.pass(last, isLast: true)
+        }
+        for listener in ended { listener.finish() }
     }
 
-    /// The launch can be begun again, in the next simulated run.
+    /// The launch can be begun anew, in the next simulated run for example.
     func restart() {
         state.withLock { state in
-            state.hasBegun = false
+            guard !state.isClosed else { return }
             state.isFinished = false
+            state.current = .idle
         }
     }
 

@@ -8,9 +8,8 @@ let session = try Session.start(configuration)
 print(session.protection, session.problem!.code, session.problem!.message)
 print(session.runPath ?? "no run")
 
-let launch = session.launch("main", .init(repairAfter: 1))
+let launch = session.launch("main", .init(repairAfter: 1, onReport: { _ in fatalError() }))
 print(launch.problem!.code)
-launch.onReport { _, _ in fatalError() }
 launch.addRepair("repair", impact: 0) { fatalError() }
 launch.addTask("first") { print("first", launch.status) } onEvent: { print("first:", $0) }
 launch.addTask("fails") { throw CancellationError() }

@@ -103,9 +103,9 @@ static void report(const lg_report_batch *batch, lg_completion *done, void *user
     lg_complete(done, LG_OK);
 }
 
-static void give_up(lg_launch *launch, lg_completion *done, void *user)
+static void give_up(lg_launch *launch, uint32_t hold, lg_completion *done, void *user)
 {
-    (void)launch, (void)user;
+    (void)launch, (void)hold, (void)user;
     tell("give up on %s", where());
     lg_complete(done, LG_OK);
 }
@@ -659,9 +659,9 @@ static void everything_event(const char *event, void *user)
     atomic_fetch_sub(&depth, 1);
 }
 
-static void everything_give_up(lg_launch *launch, lg_completion *done, void *user)
+static void everything_give_up(lg_launch *launch, uint32_t hold, lg_completion *done, void *user)
 {
-    (void)user;
+    (void)hold, (void)user;
     calls_everything(launch);
     lg_complete(done, LG_OK);
 }

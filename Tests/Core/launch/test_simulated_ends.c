@@ -43,9 +43,9 @@ static void mend(lg_completion *done, void *user)
     lg_complete(done, LG_OK);
 }
 
-static void give_up(lg_launch *launch, lg_completion *done, void *user)
+static void give_up(lg_launch *launch, uint32_t hold, lg_completion *done, void *user)
 {
-    (void)launch, (void)user;
+    (void)launch, (void)hold, (void)user;
     tell("give up");
     at(IN_GIVE_UP);
     lg_complete(done, LG_OK);
@@ -217,9 +217,9 @@ static void test_time(void **state)
     assert_int_equal(info.rung, 0);
 }
 
-static void gives_up_for_long(lg_launch *launch, lg_completion *done, void *user)
+static void gives_up_for_long(lg_launch *launch, uint32_t hold, lg_completion *done, void *user)
 {
-    (void)launch, (void)user;
+    (void)launch, (void)hold, (void)user;
     assert_int_equal(lg_simulate_pass(simulated, 120000), LG_OK); /* the hold's deadline */
     tell("give up");
     lg_complete(done, LG_OK);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "launchguard/repair.h"
+#include "read/context.h"
 
 static const lg_end real_ends[END_COUNT] = {
     LG_END_NONE, LG_END_CLEAN, LG_END_TERMINATED, LG_END_CRASH, LG_END_HANG, LG_END_OOM, LG_END_KILLED, LG_END_EXIT,
@@ -189,7 +190,7 @@ static bool agree(const struct lg__ledger_context *r, const struct model *m)
     if (m->streak)
         SAME("first run of the streak", r->first_ordinal, m->first_run);
     same &= same_moment("repair moment", r->repair_boottime_ns, r->repair_boot_id, m->repaired);
-    SAME("status", lg__decide_status(r), real_status[model_status(m)]);
+    SAME("status", lg__reader_context_status(lg__reader_context_state(r->phase)), real_status[model_status(m)]);
     same &= same_policy(r, &m->policy);
     return same && same_lists(r, m);
 }

@@ -10,6 +10,7 @@
 
 #include "launch/ended.h"
 #include "launchguard/repair.h"
+#include "read/context.h"
 
 #define HOUR UINT64_C(3600000000000)
 
@@ -228,7 +229,7 @@ static void test_phases_without_a_row(void **state)
     (void)state;
     for (uint32_t phase = LG_PHASE_TERMINATING + 1; phase < 20; phase++) {
         struct lg__ledger_context context = { .phase = phase };
-        assert_int_equal(lg__decide_status(&context), LG_LAUNCH_NORMAL);
+        assert_int_equal(lg__reader_context_status(lg__reader_context_state(context.phase)), LG_LAUNCH_NORMAL);
         assert_false(lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }));
         assert_int_equal(context.phase, LG_PHASE_NONE);
         assert_int_equal(context.streak, 0);

@@ -123,9 +123,9 @@ void life_status(lg_launch *launch, lg_launch_status status, void *user)
     tell("%s", lg_launch_status_name(status));
 }
 
-void life_give_up(lg_launch *launch, lg_completion *done, void *user)
+void life_give_up(lg_launch *launch, uint32_t hold, lg_completion *done, void *user)
 {
-    (void)launch, (void)user;
+    (void)launch, (void)hold, (void)user;
     tell("give up");
     answer(done, life->in_give_up);
 }

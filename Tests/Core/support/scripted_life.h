@@ -41,7 +41,7 @@ struct life {
 
 void life_report(const lg_report_batch *batch, lg_completion *done, void *user);
 void life_status(lg_launch *launch, lg_launch_status status, void *user);
-void life_give_up(lg_launch *launch, lg_completion *done, void *user);
+void life_give_up(lg_launch *launch, uint32_t hold, lg_completion *done, void *user);
 
 /* In a child. */
 extern const struct life *life;

@@ -8,7 +8,10 @@ configuration.hangThresholds.running = .seconds(3)
 let session = try Session.start(configuration)
 let window = Window()
 
-let launch = session.launch("main", .init(hold: .custody, repairsAutomatically: false))
+// The user's consent. The loop below turns while the question waits.
+let launch = session.launch("main", .init(hold: .custody, repairsAutomatically: false, onHold: { @MainActor hold in
+    if await window.ask("rebuild the index?") { hold.repair() } else { hold.skip() }
+}))
 launch.addRepair("rebuild the index", impact: 30) { @MainActor in
     window.show("rebuilding the index")
     try FileManager.default.removeItem(atPath: "index.damaged")
@@ -20,12 +23,6 @@ launch.addTask("open documents", options: .essential) { @MainActor in
     window.show("something went wrong at the last start")
 }
 
-// The user's consent. The loop below turns while the question waits.
-Task { @MainActor in
-    for await status in launch.statusUpdates where status == .needsRepair {
-        if await window.ask("rebuild the index?") { launch.repair() } else { launch.skip() }
-    }
-}
 Task { @MainActor in
     var outcome = await launch.begin()
     if case .launched = outcome { outcome = await launch.waitUntilLaunched() }

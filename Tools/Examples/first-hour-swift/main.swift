@@ -18,11 +18,10 @@ let session = try Session.start(appID: "org.example.hour", version: "1.0")
 // A full disk, for example. The program runs all the same.
 if let problem = session.problem { print(problem) }
 
-let launch = session.launch("main")
-launch.onReport { count, reports in
-    print("launch crashes in a row: \(count)")
-    for report in reports { print("run \(report.ordinal): \(report.end)") }
-}
+let launch = session.launch("main", .init(onReport: { batch in
+    print("launch crashes in a row: \(batch.streak)")
+    for report in batch.reports { print("run \(report.ordinal): \(report.end)") }
+}))
 launch.addRepair("remove the cache", impact: 10) {
     print("removing the cache")
     try cache.remove()

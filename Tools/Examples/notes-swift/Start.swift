@@ -8,11 +8,10 @@ func start(_ paths: Paths, keepLogging: Bool) async throws {
     if let problem = session.problem { printError("notes: \(problem)") }
     deliverReports(session)
 
-    let launch = session.launch("main", .init(reportAfter: 2, repairAfter: 2))
-    launch.onReport { count, reports in
-        print("report: streak \(count)")
-        for report in reports { print("  run \(report.ordinal): \(report.end) \(report.path)") }
-    }
+    let launch = session.launch("main", .init(reportAfter: 2, repairAfter: 2, onReport: { batch in
+        print("report: streak \(batch.streak)")
+        for report in batch.reports { print("  run \(report.ordinal): \(report.end) \(report.path)") }
+    }))
     launch.addRepair("restore backup", impact: 50) {
         print("repair: restoring the backup in process \(getpid())")
         try Database.copy(from: paths.backup, to: paths.database)

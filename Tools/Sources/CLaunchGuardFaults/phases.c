@@ -34,9 +34,9 @@ static void on_report(const lg_report_batch *batch, lg_completion *done, void *u
     lg_complete(done, LG_OK);
 }
 
-static void on_give_up(lg_launch *launch, lg_completion *done, void *user)
+static void on_give_up(lg_launch *launch, uint32_t hold, lg_completion *done, void *user)
 {
-    (void)launch, (void)user;
+    (void)launch, (void)hold, (void)user;
     die_at("giving-up");
     lg_complete(done, LG_OK);
 }

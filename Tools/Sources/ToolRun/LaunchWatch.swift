@@ -70,7 +70,7 @@ final class LaunchWatch {
 
     private func lookAtLaunch() {
         guard let check else { return }
-        if let run, let info = try? Launch.info(of: Self.context, stateDirectory: run.directory), info.status == .repairing || info.status == .needsRepair {
+        if let run, let info = try? Launch.info(of: Self.context, stateDirectory: run.directory), info.status == .repairing || info.status == .awaitingRepair {
             start = monotonic()  // repairs come before the program
             return
         }

@@ -15,7 +15,7 @@ struct KeptPath: Encodable {
         for context in contexts {
             for file in try Launch.keptFiles(of: context, stateDirectory: directory.path) {
                 paths.append(
-                    KeptPath(context: context, path: file.path, kind: file.kind, bytes: file.bytes, copied: Timestamp(nanoseconds: file.wallNanoseconds)))
+                    KeptPath(context: context, path: file.path, kind: file.kind, bytes: file.bytes, copied: Timestamp(nanoseconds: UInt64(file.copied.sinceEpoch.attoseconds / 1_000_000_000))))
             }
         }
         return paths

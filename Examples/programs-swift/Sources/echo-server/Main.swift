@@ -25,10 +25,9 @@ struct Main {
         let logger = Logger(label: "echo")
 
         // The launch is finished when the server listens, and not before.
-        let launch = session.launch("main", .init(window: .zero, finish: .mark))
-        launch.onReport { count, reports in
-            logger.error("launches crashed", metadata: ["count": "\(count)", "last": "\(reports.last?.path ?? "unknown")"])
-        }
+        let launch = session.launch("main", .init(window: .zero, finish: .mark, onReport: { batch in
+            logger.error("launches crashed", metadata: ["count": "\(batch.streak)", "last": "\(batch.reports.last?.path ?? "unknown")"])
+        }))
         launch.addRepair("put greetings aside", impact: 10) { try greetings.putAside() }
         launch.addTask("load greetings", options: .essential) { try await greetings.load() }
         if let problem = await launch.begin().problem {

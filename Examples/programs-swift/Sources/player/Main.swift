@@ -16,8 +16,6 @@ struct Main {
         let window = Window(userAgrees: CommandLine.arguments[3] == "yes")
         let player = Player(library: Library(folder: CommandLine.arguments[2]), window: window)
         let launch = player.prepareLaunch(on: session)
-        // The window follows the launch for as long as the launch lasts.
-        let follow = Task { for await status in launch.statusUpdates { window.show(status, of: launch) } }
         var outcome = await launch.begin()  // With .custody it does not wait for the user.
         if case .launched = outcome { outcome = await launch.waitUntilLaunched(timeout: .seconds(30)) }
         if let problem = outcome.problem {
@@ -25,7 +23,6 @@ struct Main {
             exit(1)
         }
         launch.finish()
-        await follow.value
         print("plays \(await player.songCount) songs, \(launch.mode)")
     }
 }

@@ -16,8 +16,10 @@ actor Player {
 
     /// On the real session, and on the simulated one of the tests.
     nonisolated func prepareLaunch(on session: Session) -> Launch {
-        let launch = session.launch("main", .init(window: .zero, finish: .mark, hold: .custody))
-        launch.onReport { @MainActor [window] count, _ in window.say("crashed \(count) times") }
+        let launch = session.launch("main", .init(
+            window: .zero, finish: .mark, hold: .custody,
+            onReport: { @MainActor [window] batch in window.say("crashed \(batch.streak) times") },
+            onHold: { @MainActor [window] hold in window.ask(hold) }))
         // Loses the order of the songs: only if the user agrees.
         launch.addRepair("reset library", impact: 60, options: [.destructive, .consent]) { [library] in try await library.reset() }
         launch.addTask("open library", options: .essential) { [library] in

@@ -14,9 +14,8 @@ final class Window {
     }
 
     /// Asks the user, where the launch waits for the answer.
-    func show(_ status: Launch.Status, of launch: Launch) {
-        guard status == .needsRepair else { return }
-        say("reset the library? \(userAgrees ? "yes" : "no")")
-        if userAgrees { launch.repair() } else { launch.skip() }
+    func ask(_ hold: consuming Launch.Hold) {
+        say("\(hold.reason.repair ?? "go on")? \(userAgrees ? "yes" : "no")")
+        if userAgrees { hold.repair() } else { hold.skip() }
     }
 }

@@ -152,7 +152,7 @@ enum App {
 
         func run() async throws {
             if let launch {
-                for await status in launch.statusUpdates where status == .normal { break }
+                for await status in launch.statusUpdates where status == .finished { break }
                 say("started")
             }
             try await gracefulShutdown()

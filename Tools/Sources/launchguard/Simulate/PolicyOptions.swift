@@ -95,11 +95,10 @@ struct PolicyOptions: ParsableArguments {
                 reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownThreshold, window: .zero, finish: .mark,
                 reportWait: .seconds(5), repairsAutomatically: !byHand, leavesOutSuspects: !repairsFirst,
                 safeMode: .init(retryRuns: safeRetryRuns, crashLimit: safeCrashLimit == 0 ? nil : safeCrashLimit),
-                deescalation: .init(runs: deescalateRuns == 0 ? nil : deescalateRuns), isSupervised: supervised, isShadow: shadow))
-        launch.onStatus { stage.statusChanged($0) }
-        launch.onDecide { stage.decide($0) }
-        launch.onReport { count, _ in await stage.report(streak: count) }
-        launch.onGiveUp { await stage.giveUp() }
+                deescalation: .init(runs: deescalateRuns == 0 ? nil : deescalateRuns), isSupervised: supervised, isShadow: shadow,
+                onDecide: { stage.decide($0) }, onReport: { await stage.report(streak: $0.streak) }, onHold: { stage.keep($0) },
+                onGiveUp: { await stage.giveUp($0) },
+                onStatus: { stage.statusChanged($0) }))
         for repair in repairs {
             launch.addRepair(
                 repair.name, impact: repair.impact, timeout: SimulatedRepair.timeout, attempts: repair.attempts, options: repair.options

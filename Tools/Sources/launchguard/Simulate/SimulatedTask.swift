@@ -47,7 +47,7 @@ struct SimulatedTask: Sendable, Encodable {
         if isEssential { options.insert(.essential) }
         if isSuspect { options.insert(.suspect) }
         if isUnsafe { options.insert(.unsafe) }
-        if isByKey { options.insert(.byKey) }
+        if isByKey { options.insert(.replayByKey) }
         return options
     }
 }

@@ -89,6 +89,13 @@ struct SimulationReport: Encodable {
 }
 
 extension Launch.Status {
-    /// The name as everywhere in the tool.
-    var word: String { self == .needsRepair ? "needs-repair" : rawValue }
+    /// The name as everywhere in the tool, which has those of C: `lg_launch_status_name()`.
+    var word: String {
+        switch self {
+        case .idle, .finished: "normal"
+        case .launching: "checking"
+        case .awaitingRepair: "needs-repair"
+        case .repairing: "repairing"
+        }
+    }
 }

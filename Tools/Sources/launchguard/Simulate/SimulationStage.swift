@@ -16,7 +16,7 @@ final class SimulationStage: Sendable {
         case launched, restart, closed
     }
 
-    private struct State {
+    private struct State: ~Copyable {
         var launch: Launch?
         var tasks: [SimulatedTask] = []
         var callbacks: [SimulatedCallback] = []
@@ -28,11 +28,12 @@ final class SimulationStage: Sendable {
         var isBetweenRuns = true
         var outcome: Outcome?
         /// The last one that was passed on.
-        var status = Launch.Status.normal
+        var status = Launch.Status.idle
         var decision = Launch.Decision.byRule
-        var protected = 0
         var wasHeld = false
-        var hasGivenUp = false
+        /// What waits for the answer of the program.
+        var hold: Launch.Hold?
+        var halt: Launch.Halt?
         /// Tasks that are noted as run or left out.
         var noted: Set<String> = []
     }
@@ -53,8 +54,8 @@ final class SimulationStage: Sendable {
         state.withLock { state in
             state.status = status
             guard !state.isBetweenRuns else { return }
-            let isHalted = status == .needsRepair && info?.isHalted == true
-            state.wasHeld = state.wasHeld || status == .needsRepair
+            let isHalted = status == .awaitingRepair && info?.isHalted == true
+            state.wasHeld = state.wasHeld || status == .awaitingRepair
             state.callbacks.append(SimulatedCallback(kind: .status, status: status.word, isHalted: isHalted ? true : nil))
             if status == .repairing, info?.rung == 0 { state.callbacks.append(SimulatedCallback(kind: .builtIn)) }
         }
@@ -71,10 +72,16 @@ final class SimulationStage: Sendable {
         if state.withLock({ $0.stop == .report }) { _ = await stand(.report) }
     }
 
-    func giveUp() async {
+    func keep(_ hold: consuming Launch.Hold) {
+        var hold = Optional(hold)
+        state.withLock { if !$0.isBetweenRuns { $0.hold = hold.take() } }
+    }
+
+    func giveUp(_ halt: consuming Launch.Halt) async {
         note(SimulatedCallback(kind: .giveUp))
+        var halt = Optional(halt)
         if state.withLock({ $0.stop == .giveUp }) { _ = await stand(.giveUp) }
-        state.withLock { $0.hasGivenUp = true }
+        state.withLock { if !$0.isBetweenRuns { $0.halt = halt.take() } }
     }
 
     func repair(_ name: String) async throws {
@@ -86,7 +93,6 @@ final class SimulationStage: Sendable {
     func protect(_ key: String) async {
         note(SimulatedCallback(kind: .protect, name: key))
         if state.withLock({ $0.stop == .protect }) { _ = await stand(.protect) }
-        state.withLock { $0.protected += 1 }
     }
 
     func run(_ key: String) async {
@@ -123,6 +129,8 @@ final class SimulationStage: Sendable {
             state.isBetweenRuns = true
             state.place = nil
             state.answer = nil
+            state.hold = nil
+            state.halt = nil
         }
     }
 
@@ -132,9 +140,7 @@ final class SimulationStage: Sendable {
             state.decision = decision
             state.stop = stop
             state.outcome = nil
-            state.protected = 0
             state.wasHeld = false
-            state.hasGivenUp = false
             state.noted = []
         }
     }
@@ -174,12 +180,17 @@ final class SimulationStage: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    var protected: Int { state.withLock { $0.protected } }
-
     /// Only after a hold tasks wait for their keys.
     var wasHeld: Bool { state.withLock { $0.wasHeld } }
 
-    var hasGivenUp: Bool { state.withLock { $0.hasGivenUp } }
+    var hasHold: Bool { state.withLock { $0.hold != nil } }
+
+    var hasHalt: Bool { state.withLock { $0.halt != nil } }
+
+    /// To be answered, or to be dropped when its deadline has passed.
+    func takeHold() -> Launch.Hold? { state.withLock { $0.hold.take() } }
+
+    func takeHalt() -> Launch.Halt? { state.withLock { $0.halt.take() } }
 
     func takeCallbacks() -> [SimulatedCallback] {
         state.withLock { state in

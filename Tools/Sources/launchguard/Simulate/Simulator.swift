@@ -31,8 +31,6 @@ final class Simulator {
 
     private var begun: Task<Void, Never>?
     private var situation: Situation?
-    /// The user has consented in this hold.
-    private var hasConsented = false
     /// The program's word for the next launch, and for this one.
     private var nextDecision = Launch.Decision.byRule
     private var decision = Launch.Decision.byRule
@@ -109,25 +107,26 @@ final class Simulator {
             try await wait(holdLeft)
         case (.repair, .held):
             let attempts = launch.info?.attempts
-            hasConsented = true
-            launch.repair()
+            stage.takeHold()?.repair()
             try await settle { $0?.attempts != attempts }
         case (.refuse, .held):
-            let rung = launch.info?.rung
-            launch.refuse()
-            try await settle { [launch] in $0?.rung != rung || launch.status != .needsRepair }
+            stage.takeHold()?.refuse()
+            try await settle()
         case (.skip, .held):
-            launch.skip()
-            try await settle { [launch] _ in launch.status != .needsRepair }
-        case (.repaired, .held), (.repaired, .halted):
-            launch.repaired()
-            try await settle { [launch] _ in launch.status != .needsRepair }
+            stage.takeHold()?.skip()
+            try await settle()
+        case (.repaired, .held):
+            stage.takeHold()?.repaired()
+            try await settle()
+        case (.repaired, .halted):
+            stage.takeHalt()?.repaired()
+            try await settle()
         case (.replay(let key), .replaying) where launch.state(ofTask: key) == .held:
             launch.replay(key)
             try await settle { [launch] _ in launch.state(ofTask: key) != .held && launch.state(ofTask: key) != .running }
         case (.trySafe, .halted):
-            launch.trySafeMode()
-            try await settle { [launch] _ in launch.status != .needsRepair }
+            stage.takeHalt()?.trySafeMode()
+            try await settle()
         default:
             throw ScenarioError(word.position, word.text, mistake(word))
         }
@@ -196,7 +195,11 @@ final class Simulator {
         case .held, .halted:
             holdLeft -= time
             simulation.pass(time)
-            if holdLeft <= .zero { try await settle { [launch] _ in launch.status != .needsRepair } }
+            if holdLeft <= .zero {
+                _ = stage.takeHold()
+                _ = stage.takeHalt()
+                try await settle()
+            }
         default:
             simulation.pass(time)
         }
@@ -231,7 +234,6 @@ final class Simulator {
         decision = nextDecision
         nextDecision = .byRule
         stage.beginRun(stop: stop, decision: decision)
-        hasConsented = false
         holdLeft = Launch.Configuration().holdDeadline
         begun = Task { [launch, stage] in stage.goOn(.init(await launch.begin())) }
         try await settle()
@@ -247,12 +249,10 @@ final class Simulator {
         while true {
             if stage.status == launch.status, isUnderWay(launch.info), let now = currentSituation {
                 if case .repairing = now { noteAttempt() }
-                if now == .launching { hasConsented = false }
                 situation = now
                 return
             }
-            // No callback reports that the launch begins to wait for consent, so the simulator
-            // polls.
+            // A launch without a callback reports nothing, so the simulator polls.
             guard start.duration(to: .now) < Self.patience else { throw SimulationStuck() }
             try await Task.sleep(for: .microseconds(100))
         }
@@ -271,29 +271,19 @@ final class Simulator {
         switch launch.status {
         case .repairing:
             return nil
-        case .normal:
+        case .idle, .finished:
             return stage.outcome.map { $0 == .restart ? .restart : .finished }
-        case .checking:
+        case .launching:
             return stage.outcome != nil ? .launching : waitsForKeys ? .replaying : nil
-        case .needsRepair:
-            guard let info = launch.info else { return nil }
-            if info.isHalted { return policy.supervised && stage.hasGivenUp ? .halted : nil }
-            // Each task that has not run has its protect action first.
-            let held = policy.tasks.count { !$0.isLeftOut && launch.state(ofTask: $0.key) == .held }
-            return waitsForConsent(info) && stage.protected >= held ? .held : nil
+        case .awaitingRepair:
+            if stage.hasHold { return .held }
+            return (policy.supervised || decision == .hold) && stage.hasHalt ? .halted : nil
         }
     }
 
     private var waitsForKeys: Bool {
         let left = policy.tasks.filter { [.held, .running].contains(launch.state(ofTask: $0.key)) }
         return stage.wasHeld && !left.isEmpty && left.allSatisfy { $0.isByKey && launch.state(ofTask: $0.key) == .held }
-    }
-
-    private func waitsForConsent(_ info: LaunchInfo) -> Bool {
-        if decision == .hold, !hasConsented { return true }
-        guard info.rung > 0, info.rung <= policy.repairs.count else { return false }
-        if policy.repairs[info.rung - 1].needsConsent { return !hasConsented || info.attempts == 0 }
-        return policy.byHand && !hasConsented
     }
 
     private func noteAttempt() {

@@ -58,7 +58,7 @@ struct LastEnd: Encodable {
                 return Context(name: context.name, status: context.status, mode: context.mode, isHalted: context.isHalted, streak: context.streak)
             }
             return Context(
-                name: next.name, status: next.status == .needsRepair ? "needs-repair" : next.status.rawValue, mode: next.mode.rawValue, isHalted: next.isHalted,
+                name: next.name, status: next.status.word, mode: next.mode.rawValue, isHalted: next.isHalted,
                 streak: UInt32(clamping: next.streak))
         }
         exitStatus = contexts.contains(where: \.isHalted) ? Self.haltedStatus : Self.exitStatus(of: verdict.end)
