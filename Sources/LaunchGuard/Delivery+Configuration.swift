@@ -65,7 +65,7 @@ extension Delivery {
     }
 
     /// Result of ``Delivery/wait(_:)``. Later versions may have more cases, so a `switch` needs an
-    /// `@unknown default`. C: `lg_delivery_result`.
+    /// `@unknown default`.
     public enum WaitResult: String, Sendable, Codable, CaseIterable {
         /// There was nothing to send.
         case nothing

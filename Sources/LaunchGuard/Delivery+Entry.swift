@@ -60,8 +60,8 @@ extension Delivery {
         }
     }
 
-    /// State of a report. Later versions may have more cases, so a `switch` needs an
-    /// `@unknown default`. C: `lg_delivery_state`.
+    /// State of a report. Later versions may have more cases, so a `switch` needs an `@unknown
+    /// default`.
     public enum State: String, Sendable, Codable, CaseIterable {
         /// To be sent, or to be sent again.
         case pending
@@ -76,7 +76,7 @@ extension Delivery {
     }
 
     /// Why a pending report does not go now. Later versions may have more cases, so a `switch`
-    /// needs an `@unknown default`. C: `lg_delivery_pause`.
+    /// needs an `@unknown default`.
     public enum Pause: String, Sendable, Codable, CaseIterable {
         /// Many with its fingerprint were made lately.
         case paced

@@ -1,6 +1,6 @@
 extension Report {
     /// End of a run. The raw value is the word that the tools use. Later versions may have more
-    /// cases, so a `switch` needs an `@unknown default`. C: `lg_end`.
+    /// cases, so a `switch` needs an `@unknown default`.
     public enum End: String, Sendable, Codable, CaseIterable {
         /// Through `exit`, the end of `main`, or ``Session/stop()``.
         case clean

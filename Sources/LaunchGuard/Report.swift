@@ -1,4 +1,4 @@
-/// One ended run, as ``Launch/Configuration/onReport`` receives it. C: `lg_report`.
+/// One ended run, as ``Launch/Configuration/onReport`` receives it.
 public struct Report: Hashable, Sendable, Codable {
     /// Path of the run file, which stays in its place until retention removes it.
     public let path: String

@@ -9,8 +9,7 @@ extension Session {
 
     var preparedLaunches: [Launch] { launches.withLock { Array($0.byName.values) + $0.others } }
 
-    /// Make the launch of one context. LaunchGuard counts nothing before ``Launch/begin()``. C:
-    /// `lg_launch_prepare()`.
+    /// Make the launch of one context. LaunchGuard counts nothing before ``Launch/begin()``.
     ///
     /// A value that makes no sense does not stop the program. The result is then an unprotected
     /// launch, whose tasks run and which counts and repairs nothing; its ``Launch/problem`` names

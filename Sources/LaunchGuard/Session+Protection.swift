@@ -1,6 +1,6 @@
 extension Session {
     /// The protection that a session can give. Later versions may have more cases, so a `switch`
-    /// needs an `@unknown default`. C: `lg_protection`.
+    /// needs an `@unknown default`.
     public enum Protection: Sendable {
         /// No files: the program runs, launches proceed, nothing is recorded.
         case unprotected

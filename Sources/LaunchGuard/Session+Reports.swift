@@ -2,7 +2,7 @@ extension Session {
     /// The runs that ended badly and that the program has not learned of, oldest first: no
     /// ``Launch/Configuration/onReport`` received the run, and no ``markTold(_:)`` named it. The
     /// list has only runs that are still in the timeline, which holds the last 16 of the primary
-    /// process. Empty in a session that counts nothing. C: `lg_reports_untold()`.
+    /// process. Empty in a session that counts nothing.
     public var untoldReports: [Report] { core.untoldReports }
 
     /// A run has reached somebody: ``untoldReports`` no longer has it.
