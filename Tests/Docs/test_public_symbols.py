@@ -23,6 +23,8 @@ NOT_IN_SWIFT = {
                                         "lg_launch_status_name"},
     "literals and interpolation": {"lg_log", "lg_logv", "lg_log_slices"},
     "the guarded operations": {"lg_guard_claim"},
+    "a hold has the answers": {"lg_launch_refuse", "lg_launch_repair", "lg_launch_repaired", "lg_launch_skip", "lg_launch_try_safe"},
+    "the state says more": {"lg_launch_get_status"},
     "the library sees each thread": {"lg_thread_register"},
 }
 
