@@ -40,7 +40,8 @@ static lg_launch_options usual(void)
     options.on_hold = on_hold;
     options.on_give_up = give_up;
     memset(answers, 0, sizeof answers);
-    asked = 0, last = 0;
+    asked = 0;
+    last = 0;
     return options;
 }
 
