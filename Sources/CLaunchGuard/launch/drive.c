@@ -317,21 +317,27 @@ lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
     return status;
 }
 
+static void log_protection(const lg_launch *launch, const char *how, const char *reason)
+{
+    lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection%s: %s", launch->name, how, *reason ? reason : "no reason is given");
+}
+
 lg_status lg_launch_protect(lg_launch *launch, const char *reason)
 {
     if (!launch)
         return LG_ERR_ARGUMENT;
+    reason = reason ? reason : "";
     lg__confirm_window(launch);
     pthread_mutex_lock(&launch->lock);
     struct lg__life *life = launch->life;
     bool early = !life || !life->decided, possible = early || !life->finished;
-    launch->early = launch->early || early;
-    if (early)
+    if (early) {
+        launch->early = true;
         lg__protect_note(launch, reason);
+    }
     pthread_mutex_unlock(&launch->lock);
     if (early)
-        lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection from its begin: %s", launch->name,
-                     reason ? reason : "no reason is given");
+        log_protection(launch, " from its begin", reason);
     lg__host_hand_over(launch->host);
     if (early || !possible)
         return early ? LG_OK : LG_ERR_STATE;
@@ -351,8 +357,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
         drives = !*driver;
         *driver = true;
     }
-    lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection%s: %s", launch->name, safe ? ", which has no effect in safe mode" : "",
-                 reason ? reason : "no reason is given");
+    log_protection(launch, safe ? ", which has no effect in safe mode" : "", reason);
     lg__launch_publish(launch);
     if (!drives || lg__callback_detach(beside ? repair_on_thread : drive_on_thread, life, false))
         return LG_OK;

@@ -94,20 +94,19 @@ static lg_status call_on_hold(struct lg__life *life, uint32_t hold)
     lg_held held = { .size = sizeof held, .hold = hold };
     pthread_mutex_lock(&launch->lock);
     lg__launch_look(launch, &seen);
-    bool waits = lg__life_current(life) && life->hold == hold && life->wish == NO_WISH;
     held.reason = seen.flags & LG__CONTEXT_HINT_HOLD ? LG_HELD_HINT
                 : launch->shielded                   ? LG_HELD_PROTECTED
                 : life->by_hand                      ? LG_HELD_DECIDED
                                                      : LG_HELD_CONSENT;
     memcpy(text, launch->shield_reason, sizeof text);
+    bool waits = life->hold == hold;
     pthread_mutex_unlock(&launch->lock);
-    if (!waits)
-        return LG_OK;
     if (seen.rung < seen.rung_count)
         held.repair = seen.rungs[seen.rung].name;
     if (held.reason == LG_HELD_PROTECTED && text[0])
         held.text = text;
-    launch->options.on_hold(launch, &held, launch->options.user);
+    if (waits)
+        launch->options.on_hold(launch, &held, launch->options.user);
     return LG_OK;
 }
 
@@ -122,10 +121,7 @@ static void await_wish(struct lg__life *life, const struct lg__ledger_context *s
     if (waits && life->told != life->hold && seen->phase == LG_PHASE_HELD && launch->options.on_hold) {
         life->told = life->hold;
         pthread_mutex_unlock(&launch->lock);
-        if (launch->options.callbacks == LG_CALLBACKS_CALLER)
-            call_on_hold(life, life->told);
-        else
-            lg__callback_start(life, call_on_hold, life->told);
+        lg__callback_start(life, call_on_hold, life->told);
         pthread_mutex_lock(&launch->lock);
     }
     /* the end is nearer after simulated time has passed */

@@ -182,7 +182,7 @@ enum lg__answer lg__callback_repair(struct lg__life *life, const struct lg__rung
  * where options.callbacks says. */
 typedef lg_status (*lg__work)(struct lg__life *life, uint32_t index);
 enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
-/* The same, where nobody waits for the answer; not with LG_CALLBACKS_CALLER. */
+/* The same, where nobody waits for the answer. */
 void lg__callback_start(struct lg__life *life, lg__work work, uint32_t index);
 
 /* End every wait for the callbacks of the life; later answers have no effect. Under the launch's

@@ -63,10 +63,9 @@ void lg__protect_tasks(struct lg__life *life)
 
 void lg__protect_note(lg_launch *launch, const char *reason)
 {
-    const size_t size = reason ? lg__text_beginning(reason, sizeof launch->shield_reason - 1) : 0;
+    const size_t size = lg__text_beginning(reason, sizeof launch->shield_reason - 1);
     launch->shielded = true;
-    if (size)
-        memcpy(launch->shield_reason, reason, size);
+    memcpy(launch->shield_reason, reason, size);
     launch->shield_reason[size] = 0;
 }
 

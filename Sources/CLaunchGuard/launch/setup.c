@@ -20,16 +20,18 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
     const char *name = lg__tasks_good_key(context) ? context : "";
     if (!*name)
         return lg__problem_say(problem, LG_ERR_OPTION, "the name of a launch's context must have 1 to %d bytes", LG_NAME_MAX);
+    if (*wrong) {
+    } else if (options->window_ms == 0 && (options->finish == LG_FINISH_TIME || options->finish == LG_FINISH_BOTH)) {
+        wrong = "a launch that time finishes needs a window_ms above 0";
+    } else if (options->callbacks == LG_CALLBACKS_CALLER && options->hold != LG_HOLD_BLOCK) {
+        wrong = "callbacks on the caller's thread need LG_HOLD_BLOCK";
+    } else if ((options->callbacks == LG_CALLBACKS_EXECUTOR) != (options->executor != NULL)) {
+        wrong = "LG_CALLBACKS_EXECUTOR and executor need each other";
+    } else if (options->kill_switch && !options->kill_switch[0]) {
+        wrong = "kill_switch is empty; it must be the name of an environment variable, or NULL";
+    }
     if (*wrong)
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": %s", name, wrong);
-    if (options->window_ms == 0 && (options->finish == LG_FINISH_TIME || options->finish == LG_FINISH_BOTH))
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": a launch that time finishes needs a window_ms above 0", name);
-    if (options->callbacks == LG_CALLBACKS_CALLER && options->hold != LG_HOLD_BLOCK)
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": callbacks on the caller's thread need LG_HOLD_BLOCK", name);
-    if ((options->callbacks == LG_CALLBACKS_EXECUTOR) != (options->executor != NULL))
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": LG_CALLBACKS_EXECUTOR and executor need each other", name);
-    if (options->kill_switch && !options->kill_switch[0])
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": kill_switch is empty; it must be the name of an environment variable, or NULL", name);
     for (const char *const *module = options->modules; module && *module; module++)
         if (!**module || strchr(*module, '/'))
             return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": \"%s\" among its modules is no file name: not empty, without a slash", name, *module);

@@ -2,12 +2,6 @@
 
 #include "read/internal.h"
 
-void lg__reader_context_is(lg_launch_info *info, lg_launch_state state)
-{
-    info->state = state;
-    info->status = lg__reader_context_status(state);
-}
-
 /* A rung may be left. The next launch knows whether it is throttled. */
 static bool has_untried(const struct lg__ledger_context *stored)
 {

@@ -30,7 +30,11 @@ static inline lg_launch_status lg__reader_context_status(lg_launch_state state)
 {
     return (lg_launch_status)(state % LG_LAUNCH_STATE_FINISHED);
 }
-void lg__reader_context_is(lg_launch_info *info, lg_launch_state state);
+static inline void lg__reader_context_is(lg_launch_info *info, lg_launch_state state)
+{
+    info->state = state;
+    info->status = lg__reader_context_status(state);
+}
 
 /* A copy for the program, whose lg_launch_info may be of another version. LG_ERR_ARGUMENT: its size
  * is not set. */

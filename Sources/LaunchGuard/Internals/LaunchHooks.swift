@@ -229,6 +229,8 @@ final class LaunchHooks: Sendable {
         cancelAll()
         drop()
         state.withLock { $0.failure = nil }
+        // The core's own word may come later, from another thread.
+        statuses.finish(.idle)
         statuses.restart()
     }
 
