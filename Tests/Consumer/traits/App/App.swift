@@ -83,7 +83,7 @@ enum App {
         let launch = session.launch("main", .init(repairAfter: 3, finish: .mark))
         if let problem = await launch.begin().problem { throw problem }
         let shows = Task { await metrics.run(every: .milliseconds(1)) }
-        while backend.meters.isEmpty { await Task.yield() }
+        while backend.meters(label: "launchguard.streak").first?.lastValue == nil { await Task.yield() }
         say("streak \(Int(backend.meters(label: "launchguard.streak").first?.lastValue ?? -1)), \(backend.timers.count) timers before its end")
         launch.finish()
         while backend.timers.isEmpty { await Task.yield() }
