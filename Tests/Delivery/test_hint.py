@@ -157,6 +157,7 @@ class Acts(Hints):
         run, tasks, _ = self.launch(version="2.3", hold_ms=1)
         self.assertEqual((tasks, run["mode"]), (["maps", "music"], "normal"))
         self.assertGreater(time.time() - began, 0)
+        self.assertEqual(run.said["held"], ["3"])  # LG_HELD_HINT, once
 
     def test_the_program_has_the_last_word(self):
         self.bring(self.sign({"hold_below": "2.4"}))

@@ -147,6 +147,12 @@ static lg_decision decide(const lg_launch_info *info, const lg_report *last, voi
     return (lg_decision)decision;
 }
 
+static void held(lg_launch *waits, const lg_held *held, void *user)
+{
+    (void)waits, (void)user;
+    printf("held: %u\n", held->reason);
+}
+
 static void prepare(void)
 {
     lg_launch_options how = LG_LAUNCH_OPTIONS_INIT;
@@ -157,6 +163,7 @@ static void prepare(void)
     how.hold = hold;
     how.shadow = (uint32_t)shadow;
     how.on_decide = decision < 0 ? NULL : decide;
+    how.on_hold = held;
     lg_launch_prepare(session, "main", &how, &launch);
 }
 
