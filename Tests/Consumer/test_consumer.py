@@ -781,7 +781,8 @@ class Programs(unittest.TestCase):
         for _ in range(2):
             self.dies(player, self.state, self.folder, "no")
         done = run(player, self.state, self.folder, "yes", limit=60, env=self.environment)
-        self.assertEqual(done.stdout.split("\n")[-4:], ["one moment, please", "0 songs", "plays 0 songs, normal", ""])
+        said = ["one moment, please", "reset library? yes", "0 songs", "plays 0 songs, normal", ""]
+        self.assertEqual(done.stdout.split("\n")[-len(said):], said)
         self.assertIn("crashed 2 times", done.stdout)
         self.assertEqual(order.read_text(), "")
 
