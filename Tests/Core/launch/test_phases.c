@@ -611,7 +611,10 @@ static void test_every_death(void **state)
                 lives_somehow(&dies, deaths[d].end);
                 struct lg__ledger_payload before = stored_book();
                 struct lg__ledger_context *context = &before.contexts[0];
-                if (!places[p].reporting)
+                /* a hold may hear of the signal before that ends the program */
+                const bool is_held = places[p].phase == LG_PHASE_HELD || places[p].phase == LG_PHASE_HALTED;
+                const bool has_heard = is_held && deaths[d].act == TERMINATE && context->phase == LG_PHASE_TERMINATING;
+                if (!places[p].reporting && !has_heard)
                     assert_int_equal(context->phase, places[p].phase);
                 assert_int_equal(!!(context->flags & LG__CONTEXT_REPORTING), places[p].reporting);
                 assert_int_equal(context->mode, modes[m].mode);
