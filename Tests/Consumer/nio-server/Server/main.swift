@@ -19,7 +19,11 @@ let server = try ServerBootstrap(group: group)
 signal(SIGTERM, SIG_IGN)
 let asked = DispatchSource.makeSignalSource(signal: SIGTERM)
 asked.setEventHandler { @Sendable in server.close(promise: nil) }
+// A signal that comes before that is ignored.
+let hears = DispatchSemaphore(value: 0)
+asked.setRegistrationHandler { @Sendable in _ = hears.signal() }
 asked.resume()
+hears.wait()
 print(server.localAddress?.port ?? 0, session.runPath ?? "")
 fflush(nil)
 try server.closeFuture.wait()
