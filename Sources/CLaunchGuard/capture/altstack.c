@@ -36,20 +36,22 @@ size_t lg__altstack_least(void)
     return lg__os_to_pages(size);
 }
 
-static bool is_large LG__SMALL; /* where large stacks cost only addresses */
+static _Atomic bool is_large LG__SMALL; /* where large stacks cost only addresses */
 /* Addresses are: a thread gets no arena of malloc(), which libc would call. */
-static bool is_limited LG__SMALL;
+static _Atomic bool is_limited LG__SMALL;
 
 /* For a thread that is in the middle of its work: 0 before the first session. */
-static size_t late_bytes LG__SMALL, page_bytes LG__SMALL;
+static _Atomic size_t late_bytes LG__SMALL, page_bytes LG__SMALL;
 
 void lg__altstack_prepare(void)
 {
-    late_bytes = lg__altstack_least();
-    page_bytes = lg__os_page_size();
-    is_limited = lg__os_addresses_are_limited();
+    /* a thread may begin meanwhile */
+    atomic_store_explicit(&late_bytes, lg__altstack_least(), memory_order_relaxed);
+    atomic_store_explicit(&page_bytes, lg__os_page_size(), memory_order_relaxed);
+    atomic_store_explicit(&is_limited, lg__os_addresses_are_limited(), memory_order_relaxed);
     /* a forked child knows from its parent */
-    is_large = lg__fixed.options.preloaded && !is_limited && (is_large || lg__os_untouched_is_free());
+    const bool has_large = lg__fixed.options.preloaded && !is_limited && (is_large || lg__os_untouched_is_free());
+    atomic_store_explicit(&is_large, has_large, memory_order_relaxed);
 }
 
 /* Size of this thread's alternate stack. A thread stack without a limit has no bounds. */
