@@ -29,7 +29,9 @@ def swift(command, package, scratch, *arguments, **variables):
     with tempfile.TemporaryDirectory() as directory:
         # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
         environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory} | variables
-        return run("swift", command, "--package-path", package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
+        done = run("swift", command, "--package-path", package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
+        assert done.returncode == 0, "swift %s: signal %d\n%s%s" % (command, -done.returncode, done.stdout, done.stderr)
+        return done
 
 
 def needed(program):
