@@ -1,6 +1,7 @@
 """Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and
 its crash is recorded."""
 import concurrent.futures
+import http.client
 import itertools
 import json
 import os
@@ -14,6 +15,7 @@ import subprocess
 import tempfile
 import threading
 import unittest
+import urllib.request
 
 from consumer import CC, HERE, ROOT, BUILD, SwiftConsumer, needed, reader, run, swift
 from waiting import LIMIT_S, wait_until
@@ -788,6 +790,71 @@ class Programs(unittest.TestCase):
 
     def test_tests(self):
         self.consumer.swift("test", self.consumer.scratch, "--jobs", "2", "--disable-xctest")
+
+
+class Recipes(unittest.TestCase):
+    """The package of two programs whose @main is another package's, as it stands in Examples."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("swift"):
+            raise unittest.SkipTest("no swift in PATH: the programs are not tried")
+        cls.consumer = SwiftConsumer("recipes", source=ROOT / "Examples/recipes-swift")
+        cls.consumer.build()
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.folder = pathlib.Path(directory.name).resolve()
+        self.state, self.environment = self.folder / "state", {"SWIFT_BACKTRACE": "enable=no", "PATH": os.environ["PATH"]}
+
+    def last(self):
+        return reader.read(sorted((self.state / "runs").iterdir())[-1])
+
+    def test_a_command(self):
+        command, text = self.consumer.program("wordcount"), self.folder / "text"
+        text.write_text("one two three")
+        counts = [command, "--state", self.state, text]
+
+        def ends(*words):
+            return subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=60, env=self.environment)
+
+        self.assertEqual((ends(command, "--help").returncode, ends(command, "--wrong").returncode), (0, 64))
+        self.assertFalse(self.state.exists(), "neither is a launch")
+        for _ in range(2):
+            self.assertEqual(ends(*counts).stdout, "3 words\n")
+        (self.folder / "text.count").write_text("no number")
+        for _ in range(2):
+            self.assertIn(ends(*counts).returncode, (-signal.SIGILL, -signal.SIGTRAP))
+        self.assertEqual(ends(*counts).stdout, "3 words\n", "the repair helped")
+        missing = ends(command, "--state", self.state, self.folder / "none")
+        self.assertEqual((missing.returncode, missing.stdout), (1, ""))
+        self.assertIn("Error: ", missing.stderr)
+        self.assertEqual(self.last()["run"]["exit_code"], 1, "an error is no crash")
+
+    def test_a_server(self):
+        for path, end in (("/hello/7", (-signal.SIGILL, -signal.SIGTRAP)), (None, (0,))):
+            child = subprocess.Popen([self.consumer.program("greeter"), self.state], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                     env=self.environment)
+            timer = threading.Timer(60, child.kill)
+            timer.start()
+            try:
+                port = next(int(found[1]) for line in child.stdout if (found := re.search(r"listening on 127\.0\.0\.1:(\d+)", line)))
+                server = "http://127.0.0.1:%d" % port
+                self.assertEqual(urllib.request.urlopen(server + "/hello/0", timeout=30).read(), b"Hello, Ada")
+                wait_until(lambda: self.last()["contexts"][0]["phase"] == FINISHED, "the launch is finished when the server listens")
+                if path:
+                    with self.assertRaises((OSError, http.client.HTTPException)):
+                        urllib.request.urlopen(server + path, timeout=30)
+                else:
+                    child.send_signal(signal.SIGTERM)
+                self.assertIn(child.wait(), end)
+                self.assertTrue(timer.is_alive(), "it hangs")
+            finally:
+                timer.cancel()
+                child.kill()
+                child.communicate()
+        self.assertEqual([entry["verdict"]["end"] for entry in reader.read(self.state / "ledger.lg")["timeline"]], [3])
 
 
 class ProgramsInSwift5(Programs):
