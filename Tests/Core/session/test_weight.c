@@ -101,10 +101,12 @@ static void launch(void)
 {
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     lg_launch *made;
+    const unsigned threads = count_threads();
     options.window_ms = 100;
     if (lg_launch_prepare(session, "main", &options, &made) != LG_OK || lg_launch_begin(made) != LG_OK)
         exit(96);
-    wait_until(lg_launch_get_status(made) == LG_LAUNCH_NORMAL);
+    /* The watch thread says that the launch is finished, and ends then. */
+    wait_until(lg_launch_get_status(made) == LG_LAUNCH_NORMAL && count_threads() == threads);
 }
 
 /* The stack of a thread of libc's is addresses, not memory. A malloc arena has 65536 KiB of
