@@ -159,6 +159,18 @@ class Acts(Hints):
         self.assertGreater(time.time() - began, 0)
         self.assertEqual(run.said["held"], ["3"])  # LG_HELD_HINT, once
 
+    def test_a_hold_that_turns_into_a_halt(self):
+        """The program is asked for its last way, as where no hint held the launch."""
+        loop = {"safe_crash_limit": 1, "version": "2.3", "hold": CUSTODY, "hint_key": self.key}
+        server = self.answer(self.sign({"hold_below": "2.4"}))
+        while self.owe("begin", "launched:60000", "show", "crash", server=server, **loop)["mode"] != "safe":
+            pass
+        self.assertEqual(self.run_agent(), DONE)
+        self.assertIsNotNone(self.hint(), self.log())
+        run = self.run_victim("begin", "skip", "halted", **loop)
+        # the first answer that it waited for was that of the hold
+        self.assertEqual((run["skip"], run.said["gave up"], run.status), ("ok", ["2"], 0))
+
     def test_the_program_has_the_last_word(self):
         self.bring(self.sign({"hold_below": "2.4"}))
         run, tasks, _ = self.launch(version="2.3", decision=GO_ON)

@@ -72,7 +72,7 @@ static long window_ms = 60000;
 static uint64_t runs_bytes;
 static uint32_t ring_bytes;
 static const char *version;
-static long decision = -1, hold_ms, shadow;
+static long decision = -1, hold_ms, shadow, safe_crash_limit;
 static lg_hold hold;
 
 static int take_option(const char *name, size_t size, char *value)
@@ -123,6 +123,8 @@ static int take_option(const char *name, size_t size, char *value)
         hold = (lg_hold)number;
     else if (IS("shadow"))
         shadow = (long)number;
+    else if (IS("safe_crash_limit"))
+        safe_crash_limit = (long)number;
     else
         return 0;
     return 1;
@@ -153,6 +155,16 @@ static void held(lg_launch *waits, const lg_held *held, void *user)
     printf("held: %u\n", held->reason);
 }
 
+static _Atomic uint32_t halted;
+
+static void give_up(lg_launch *waits, uint32_t hold_number, lg_completion *done, void *user)
+{
+    (void)waits, (void)user;
+    printf("gave up: %u\n", hold_number);
+    lg_complete(done, LG_OK);
+    halted++;
+}
+
 static void prepare(void)
 {
     lg_launch_options how = LG_LAUNCH_OPTIONS_INIT;
@@ -164,6 +176,8 @@ static void prepare(void)
     how.shadow = (uint32_t)shadow;
     how.on_decide = decision < 0 ? NULL : decide;
     how.on_hold = held;
+    how.on_give_up = give_up;
+    how.safe_crash_limit = safe_crash_limit ? (uint32_t)safe_crash_limit : how.safe_crash_limit;
     lg_launch_prepare(session, "main", &how, &launch);
 }
 
@@ -360,6 +374,8 @@ static void step_forward(char *step)
         say(step, lg_launch_wait(launch, (uint32_t)strtoul(value, NULL, 0)));
     else if (strcmp(step, "skip") == 0)
         say(step, lg_launch_skip(launch));
+    else if (strcmp(step, "halted") == 0)
+        wait_until(halted);
     else if (strcmp(step, "query") == 0)
         query();
     else if (strcmp(step, "show") == 0)

@@ -265,16 +265,19 @@ void lg__hold_launch(struct lg__life *life)
         pthread_mutex_lock(&launch->lock);
         lg__launch_look(launch, &seen);
         bool holds = lg__launch_protects(launch) && lg__life_current(life) && (seen.phase == LG_PHASE_HELD || seen.phase == LG_PHASE_HALTED);
-        bool enters = holds && (!life->holding || lg__protect_wants_caller(life));
+        /* also where a hold turns into a halt: V5 */
+        bool enters = holds && (life->holding != (lg_phase)seen.phase || lg__protect_wants_caller(life));
         if (holds) {
-            life->holds += !life->holding;
-            life->was_held = life->holding = true;
+            life->holds += life->holding == LG_PHASE_NONE;
+            life->was_held = true;
+            life->holding = (lg_phase)seen.phase;
             if (!life->hold)
                 life->hold = ++launch->holds;
         } else {
             life->wish = NO_WISH;
             life->hold = 0;
-            life->consented = life->by_hand = life->holding = launch->shielded = false;
+            life->consented = life->by_hand = launch->shielded = false;
+            life->holding = LG_PHASE_NONE;
         }
         pthread_mutex_unlock(&launch->lock);
         if (!holds)

@@ -46,7 +46,9 @@ struct lg__life {
     bool safe;          /* the tasks are those of safe mode, also when the launch is finished */
     bool mark_waits;    /* lg_launch_finished() was called while tasks were held */
     bool was_held;
-    bool holding;       /* the protect actions of this hold run or have run, or on_give_up */
+    /* The phase of this hold whose work was begun: protect actions, or on_give_up.
+     * LG_PHASE_NONE: none. */
+    lg_phase holding;
     uint32_t holds;     /* so far, the present one included */
     bool driven;        /* a thread reports, repairs or runs tasks */
     bool repaired_beside; /* with LG_HOLD_NONE: a thread repairs while the tasks run */

@@ -6,7 +6,7 @@
 bool lg__protect_is_due(const struct lg__life *life, const struct lg__task *task)
 {
     lg_launch *launch = life->launch;
-    if (!lg__life_current(life) || !life->holding || launch->options.hold == LG_HOLD_NONE || task->state != LG_TASK_HELD || !task->protect ||
+    if (!lg__life_current(life) || life->holding == LG_PHASE_NONE || launch->options.hold == LG_HOLD_NONE || task->state != LG_TASK_HELD || !task->protect ||
         task->protected_in == life->holds || lg__tasks_omits(launch, task->key))
         return false;
     lg_phase phase = lg__launch_phase(launch);
