@@ -37,6 +37,7 @@ program() { # COMPILER FLAG…
 echo "| on flash, stripped, KiB | |"
 echo "|---|---|"
 row "the shared library" "$(kib "$build/liblaunchguard.so.0")"
+row "the shared library of the reader" "$(kib "$build/liblaunchguard-reader.so.0")"
 row "the program without LaunchGuard" "$(program gcc "$work/program.c")"
 library=$build/liblaunchguard.a
 row "with the static library" "$(program gcc -DSESSION "$work/program.c" "$library")"

@@ -1,5 +1,5 @@
 """The ABI of each shared library is the one that is stored here: functions, and every field of the
-structures of the public headers.
+structures of the public headers. Each public function is in one of the libraries.
 
 test_abi.py LIBRARY… compares; test_abi.py --write LIBRARY… stores what the libraries have now, for
 a change that is meant and named "ABI:" in its commit. Programs go on with a function that is new,
@@ -54,6 +54,21 @@ def has_changed(library):
         return run(IGNORED, "abidiff", dump(library), now) != 0
 
 
+def are_shared_out(libraries):
+    """Does one library, and no other, export each function of the public headers?"""
+    declared = set()
+    for header in (HEADERS / "launchguard").glob("*.h"):
+        declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)[(;]", header.read_text(), re.M))
+    exported = []
+    for library in libraries:
+        lines = subprocess.run(["nm", "-D", "--defined-only", library], check=True, stdout=subprocess.PIPE, text=True, timeout=60).stdout.splitlines()
+        exported += [name for name in (line.split()[-1].split("@")[0] for line in lines) if re.match("lg_[^_]", name)]
+    for name in sorted(declared | set(exported)):
+        if name not in declared or exported.count(name) != 1:
+            print(f"{name}: {'declared' if name in declared else 'not declared'}, and exported by {exported.count(name)} libraries")
+    return sorted(exported) == sorted(declared)
+
+
 def main(arguments):
     if not shutil.which("abidiff"):
         print("left out: there is no abidiff, which is in the Debian package abigail-tools")
@@ -65,6 +80,8 @@ def main(arguments):
         for library in arguments[1:]:
             write(library, dump(library))
         return 0
+    if not are_shared_out(arguments):
+        return 1
     if any([has_changed(library) for library in arguments]):
         print("Where the change is meant: python3 -B Tests/ABI/test_abi.py --write", *(os.path.relpath(library, ROOT) for library in arguments))
         return 1

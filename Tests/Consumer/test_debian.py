@@ -11,7 +11,7 @@ import unittest
 
 from consumer import HERE, ROOT, run
 
-PACKAGES = ["launchguard", "liblaunchguard-dev", "liblaunchguard-guards0", "liblaunchguard0"]
+PACKAGES = ["launchguard", "liblaunchguard-dev", "liblaunchguard-guards0", "liblaunchguard-reader0", "liblaunchguard0"]
 # A new process in its own namespaces: the mount of /proc and remaining children end with it.
 INSIDE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "chroot"]
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
@@ -75,7 +75,7 @@ class Debian(unittest.TestCase):
         self.assertEqual(self.said("dpkg -l libunwind8 | grep -c ^ii || true"), "0\n", "nothing needs libunwind")
         self.assertEqual(self.said("/usr/libexec/launchguard/launchguard-agent --version"), "launchguard-agent %s\n" % version)
         shutil.copy(HERE / "app.c", self.root / "tmp")
-        self.said("cd /tmp && gcc -g app.c -o app $(pkg-config --cflags --libs launchguard)")
+        self.said("cd /tmp && gcc -g app.c -o app $(pkg-config --cflags --libs launchguard-reader)")
         died = self.inside("exec /tmp/app /tmp/state crash")
         self.assertEqual(died.returncode, -signal.SIGSEGV, died.stdout)
         self.assertRegex(self.said("launchguard inspect /tmp/state/runs/*"), "(?i)null pointer|fault.null_write")

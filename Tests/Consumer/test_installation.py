@@ -20,6 +20,8 @@ MANUAL = {"share/man/man3/%s.3" % name for name in FUNCTIONS | {"launchguard"} |
 LIBRARY = {"lib/liblaunchguard.so", "lib/liblaunchguard.so.0", "lib/liblaunchguard.so.0.1.0", "lib/liblaunchguard.a", "lib/pkgconfig/launchguard.pc",
            "lib/liblaunchguard-guards.so", "lib/liblaunchguard-guards.so.0", "lib/liblaunchguard-guards.so.0.1.0", "lib/liblaunchguard-guards.a",
            "lib/pkgconfig/launchguard-guards.pc",
+           "lib/liblaunchguard-reader.so", "lib/liblaunchguard-reader.so.0", "lib/liblaunchguard-reader.so.0.1.0", "lib/liblaunchguard-reader.a",
+           "lib/pkgconfig/launchguard-reader.pc",
            "lib/cmake/LaunchGuard/LaunchGuardConfig.cmake", "lib/cmake/LaunchGuard/LaunchGuardConfigVersion.cmake",
            "lib/cmake/LaunchGuard/LaunchGuardTargets.cmake", "lib/cmake/LaunchGuard/LaunchGuardTargets-relwithdebinfo.cmake"} | HEADERS | MANUAL
 FAULTS = {"bin/launchguard-faults", "share/man/man1/launchguard-faults.1"}
@@ -175,7 +177,7 @@ class WithTheTool(InFolder):
         self.assertRegex(run("readelf", "-lW", tool).stdout, r"GNU_STACK .* RW +0x", "its stack is not executable")
 
     def test_a_death_and_its_report(self):
-        flags = run("pkg-config", "--cflags", "--libs", "launchguard",
+        flags = run("pkg-config", "--cflags", "--libs", "launchguard-reader",
                     env={"PATH": os.environ["PATH"], "PKG_CONFIG_PATH": str(self.installed / "lib/pkgconfig")}).stdout.split()
         run(CC, "-g", HERE / "app.c", "-o", self.work / "app", "-Wl,-rpath,%s" % (self.installed / "lib"), *flags)
         self.assertEqual(run(self.work / "app", self.work / "state", "crash", limit=60, env={}).returncode, -signal.SIGSEGV)

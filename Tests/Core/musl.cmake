@@ -10,7 +10,7 @@ set(CMOCKA cmocka_musl)
 
 # In place of the shared library: the static one with the definitions of the Swift package, whose
 # SDK for static programs has this libc.
-launchguard_library(launchguard_package STATIC)
+launchguard_library(launchguard_package STATIC ${launchguard_reader_sources})
 target_compile_definitions(launchguard_package PRIVATE LG_INTERPOSE_PTHREAD_CREATE LG_LIBUNWIND)
 set_target_properties(launchguard_package PROPERTIES OUTPUT_NAME launchguard_package)
 

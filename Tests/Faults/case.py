@@ -35,7 +35,7 @@ class Dump:
     def __init__(self, program):
         headers = pathlib.Path(__file__).resolve().parents[2] / "include/launchguard"
         self.program = program
-        self.kinds = read_names(headers / "record.h", "LG_CRASH_")
+        self.kinds = read_names(headers / "end.h", "LG_CRASH_")
         self.ends = read_names(headers / "end.h", "LG_END_")
 
     def __call__(self, path):

@@ -118,7 +118,7 @@ class Pairs(unittest.TestCase):
         said = re.search(r"\*\*Kind\.\*\*(.*?)\n\n", PAGE, re.S).group(1)
         page = {family: set(re.findall(r"`([\w.]+)`", kinds)) for family, kinds in re.findall(r"`([\w.]+)` for\s+((?:`[\w.]+`(?:,| and)?\s*)+)", said)}
         self.assertEqual(len(page), 3)
-        names = dict(re.findall(r"X\((LG_CRASH_\w+), \d+, \"([\w.]+)\"", (ROOT / "include/launchguard/record.h").read_text()))
+        names = dict(re.findall(r"X\((LG_CRASH_\w+), \d+, \"([\w.]+)\"", (ROOT / "include/launchguard/end.h").read_text()))
         reader = re.search(r"kind_name\(.*?\n}", (ROOT / "Sources/CLaunchGuard/read/fingerprint.c").read_text(), re.S).group()
         self.assertEqual({family: {names[kind] for kind in re.findall(r"LG_CRASH_\w+", cases)} for cases, family in
                           re.findall(r"((?:\s+case \w+:)+)\s+return \"([\w.]+)\"", reader)}, page)

@@ -1,8 +1,9 @@
-"""The layer rule of the core, of the typed guards and of the agent, and what the crash handler may
-call.
+"""The layer rule of the core with the reader, of the typed guards and of the agent, and what the
+crash handler may call.
 
 Arrows point down; two folders of one layer do not see each other. Called with the shared libraries
-of the core and of the typed guards, a library that breaks the rules, and the objects of all three.
+of the core, the reader and the typed guards, a library that breaks the rules, and the objects of
+all of them and of the agent.
 """
 import functools
 import pathlib
@@ -12,7 +13,7 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIBRARY, TYPED, FORBIDDEN, *objects = sys.argv[1:]
+LIBRARY, READER, TYPED, FORBIDDEN, *objects = sys.argv[1:]
 
 
 class Tree:
@@ -46,7 +47,9 @@ class Tree:
 
 
 CORE = Tree("Sources/CLaunchGuard", "Sources/CLaunchGuard/",
-            {"os": 0, "store": 1, "walk": 2, "guard": 2, "read": 2, "capture": 3, "report": 3, "launch": 4, "session": 5})
+            {"os": 0, "store": 1, "walk": 2, "guard": 2, "read": 2, "capture": 3, "launch": 4, "session": 5, "examine": 5, "report": 6})
+# The folders of the reader's library, and those of the core that it has copies of.
+READER_FOLDERS, COPIED = {"examine", "report"}, {"os", "store", "read", "launch"}
 # Its main.c alone stands above the objects of the top.
 # The typed guards stand over the core, and see of it GUARDS_SEE alone. The core does not see them.
 GUARDS = Tree("Sources/CLaunchGuardGuards", "Sources/CLaunchGuardGuards/", {".": 0})
@@ -54,11 +57,11 @@ GUARDS_SEE = {"guard/hook.h"}
 AGENT = Tree("Sources/launchguard-agent", "launchguard_agent_parts.dir/",
              {"process": 0, "hint": 1, "policy": 1, "report": 1, "watch": 1, "target": 2, "send": 3, ".": 4})
 
-# A function that other files call, lg__file_verb, begins with the name of its file. In four
+# A function that other files call, lg__file_verb, begins with the name of its file. In five
 # folders it may begin with the name of what all files of the folder are about: the interface to the
 # system and the CPU (os.h), capture (capture.h), the reader, whose public functions are named after
 # it, and the parts of a report.
-PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"], "report": ["report", "shape", "names"]}
+PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"], "examine": ["reader"], "report": ["report", "shape", "names"]}
 
 # The functions that a signal handler may call: those of libc that take no lock, allocate nothing
 # and were bound at start; and the linker's names for the ends of the module.
@@ -189,6 +192,11 @@ class CallGraph:
 call_graph = functools.cache(CallGraph)
 
 
+def exported(library):
+    """The functions that other libraries see."""
+    return {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", library).splitlines()}
+
+
 def functions_at(library, addresses):
     """(File, function) of the code at these addresses, with the functions that the compiler put
     into others. Needs debug information; assembly has none."""
@@ -283,6 +291,23 @@ class Core(Layered, unittest.TestCase):
             if symbol.startswith("lg__"):
                 prefixes = PREFIXES.get(path.parent.name, []) + [path.stem]
                 self.assertTrue(any(re.match("lg__%s(_|$)" % prefix, symbol) for prefix in prefixes), "%s of %s" % (symbol, source))
+
+    def test_the_reader_is_a_library_of_its_own(self):
+        """The core does without its folders, and asks for all of read/ itself."""
+        uses = {}
+        for user, symbol, used in self.tree.arrows():
+            if folder(user) in READER_FOLDERS:
+                self.assertIn(folder(used), READER_FOLDERS | COPIED, "%s must not use %s of %s" % (user, symbol, used))
+            else:
+                self.assertNotIn(folder(used), READER_FOLDERS, "%s must not use %s of %s" % (user, symbol, used))
+                uses.setdefault(user, set()).add(used)
+        reached = {path for path in self.tree.sources("*.c") if folder(path) not in READER_FOLDERS | {"read"}}
+        left = list(reached)
+        while left:
+            more = uses.get(left.pop(), set()) - reached
+            reached |= more
+            left += more
+        self.assertEqual({path for path in self.tree.sources("*.c") if folder(path) == "read"} - reached, set(), "a file for the reader alone")
 
     def test_circles_are_found(self):
         self.assertEqual(circles({1: {2}, 2: {3}, 3: {2, 4}, 4: set()}), [{2, 3}])
@@ -383,10 +408,12 @@ class Handler(unittest.TestCase):
     def test_everything_documented_as_signal_safe_is(self):
         names = signal_safe_functions()
         self.assertGreater(len(names), 8)
-        typed = names & set(call_graph(TYPED).names.values())
-        self.check(names - typed, at_least=names - typed)
-        self.assertIn("lg_guard_claim_index", typed)
-        self.check(typed, at_least=typed, library=TYPED)
+        for library, known in ((TYPED, "lg_guard_claim_index"), (READER, "lg_reader_kind")):
+            its = names & exported(library)
+            self.assertIn(known, its)
+            self.check(its, at_least=its, library=library)
+            names -= its
+        self.check(names, at_least=names)
 
     def check(self, entries, at_least, library=LIBRARY):
         graph = call_graph(library)

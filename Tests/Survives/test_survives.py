@@ -32,7 +32,7 @@ def names(header, pattern):
     return {int(number): name for number, name in re.findall(pattern, (ROOT / "include/launchguard" / header).read_text())}
 
 
-KINDS = names("record.h", r"X\(LG_CRASH_\w+, (\d+), \"([^\"]+)\"")
+KINDS = names("end.h", r"X\(LG_CRASH_\w+, (\d+), \"([^\"]+)\"")
 ENDS = names("end.h", r"X\(LG_END_\w+, (\d+), \"([^\"]+)\"")
 EVIDENCE = {int(number): name.lower().replace("_", " ") for name, number in
             re.findall(r"X\(LG_EVIDENCE_(\w+), (\d+)", (ROOT / "include/launchguard/end.h").read_text())}

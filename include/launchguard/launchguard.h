@@ -22,7 +22,7 @@
  *    guard_observers.h  observers with owners
  *    guard_confine.h  calls that belong to one thread
  *    simulate.h  walk a launch through every state without a crash
- *    end.h       ends of runs and their evidence
+ *    end.h       ends of runs, their evidence, and kinds of crashes
  *    reader.h    reads run files and ledgers, of any age, also of living processes
  *    record.h    reads the crash record of a run file
  *    ledger.h    reads the ledger

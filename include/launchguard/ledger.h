@@ -1,7 +1,8 @@
 /** Reader: the ledger of an application.
  *
- *  The rules of reader.h hold here as well. The reader returns no data whose checksum or bounds are
- *  wrong. Strings must be escaped before a terminal shows them.
+ *  The rules of reader.h hold here as well, and its library has the functions. The reader returns
+ *  no data whose checksum or bounds are wrong. Strings must be escaped before a terminal shows
+ *  them.
  */
 #ifndef LAUNCHGUARD_LEDGER_H
 #define LAUNCHGUARD_LEDGER_H

@@ -1,4 +1,4 @@
-/** Reader of run files and ledgers.
+/** Reader of run files and ledgers, in a library of its own (-llaunchguard-reader).
  *
  *  The reader opens files of any age, of dead and of living processes, and treats them as if an
  *  attacker had written them. It checks every offset and length before use. It copies every block

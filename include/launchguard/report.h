@@ -1,11 +1,8 @@
 /** Reader: the contents of a file as JSON, one object of docs/schema in one line, and the same for
  *  what a desk knows of a fleet.
  *
- *  The rules of reader.h hold here as well. Texts of the program are escaped as JSON requires, and
- *  must be escaped once more before a terminal shows them.
- *
- *  The static library (liblaunchguard.a) and the Swift package have these calls; the shared library
- *  does not, since the table of fields would cost each process some pages.
+ *  The rules of reader.h hold here as well, and its library has the functions. Texts of the program
+ *  are escaped as JSON requires, and must be escaped once more before a terminal shows them.
  */
 #ifndef LAUNCHGUARD_REPORT_H
 #define LAUNCHGUARD_REPORT_H

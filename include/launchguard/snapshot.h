@@ -1,8 +1,9 @@
 /** Reader: the data of a living program in a run file: heartbeats, deadlines, and the stacks that
  *  were taken when a heartbeat or the end of a job was late, or memory ran short.
  *
- *  The rules of reader.h hold here as well. The reader returns no data whose checksum or bounds are
- *  wrong. Strings must be escaped before a terminal shows them.
+ *  The rules of reader.h hold here as well, and its library has the functions. The reader returns
+ *  no data whose checksum or bounds are wrong. Strings must be escaped before a terminal shows
+ *  them.
  */
 #ifndef LAUNCHGUARD_SNAPSHOT_H
 #define LAUNCHGUARD_SNAPSHOT_H

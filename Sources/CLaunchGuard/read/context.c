@@ -1,6 +1,6 @@
 #include "read/context.h"
 
-#include "read/internal.h"
+#include "read/reader.h"
 
 /* A rung may be left. The next launch knows whether it is throttled. */
 static bool has_untried(const struct lg__ledger_context *stored)

@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "read/crashes.h"
-#include "read/internal.h"
+#include "read/reader.h"
 
 /* ---- the end of the run ---- */
 

@@ -5,7 +5,7 @@
 
 #include "read/crashes.h"
 #include "read/innermost.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "read/wording.h"
 #include "read/verdict.h"
 #include "store/digest.h"

@@ -9,7 +9,7 @@
 
 #include "os/fault_point.h"
 #include "read/crashes.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 #include "store/header.h"
 

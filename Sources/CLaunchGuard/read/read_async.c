@@ -1,5 +1,5 @@
 /* Chains of asynchronous callers, of the crashed thread and in the slot of another one. */
-#include "read/internal.h"
+#include "read/reader.h"
 
 /* A chain, and the word after it. */
 struct place {

@@ -1,5 +1,5 @@
 /* Guard events by site: counts that are always current, and the first event of each site. */
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 static_assert(LG_GUARD_TEXT_MAX + 1 == LG__GUARD_TEXT_BYTES && LG_GUARD_FIELD_MAX + 1 == LG__GUARD_FIELD_BYTES &&

@@ -3,7 +3,7 @@
 
 #include "os/fault_point.h"
 #include "read/context.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/hint.h"
 #include "store/ledger_payload.h"
 #include "store/run.h"

@@ -1,5 +1,5 @@
 /* The messages of libc, the Swift runtime or a C++ exception before the end. */
-#include "read/internal.h"
+#include "read/reader.h"
 
 lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/internal.h"
+#include "read/reader.h"
 
 lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size)
 {

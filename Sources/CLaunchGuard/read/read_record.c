@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 static uint32_t whole_stages(const lg_reader *reader)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "os/fault_point.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 #include "store/run.h"
 

@@ -1,6 +1,6 @@
 /* The parts of a run file about a program that lived: heartbeats, deadlines, and the stacks that
  * were taken when one of them did not come in time, or memory ran short. */
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 /* ---- pulse ---- */

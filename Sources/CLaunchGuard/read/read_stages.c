@@ -1,7 +1,7 @@
 /* The stages of a crash, in the full record and in brief ones: exactly those that were committed
  * and whose checksum is right. */
 #include "os/fault_point.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 /* ---- brief records ---- */

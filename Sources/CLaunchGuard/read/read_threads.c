@@ -1,5 +1,5 @@
 /* The other threads at the crash: a slot each, its two parts committed one after the other. */
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *ret_slots)

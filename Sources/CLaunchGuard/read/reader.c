@@ -1,5 +1,5 @@
 /* Reading blocks: no value in a file is trusted here. */
-#include "read/internal.h"
+#include "read/reader.h"
 
 #include <errno.h>
 #include <unistd.h>

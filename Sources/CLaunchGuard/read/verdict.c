@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "read/crashes.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "read/judge.h"
 #include "store/format.h"
 

@@ -1,5 +1,5 @@
 /* Walks of stacks: their frames and functions, their length and the reason of their end. */
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most)

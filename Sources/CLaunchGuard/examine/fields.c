@@ -1,6 +1,10 @@
 /* The category, text and fields within the bytes of one breadcrumb. They were copied and their
  * checksum is right; their sizes may still lie. */
-#include "read/internal.h"
+#include "examine/fields.h"
+
+#include <string.h>
+
+#include "store/format.h"
 
 bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields *ret_fields)
 {

@@ -1,5 +1,5 @@
 /* The system that a run began on. */
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 /* Callers of later versions may have a larger structure, those of earlier ones a smaller one. */

@@ -1,7 +1,7 @@
 /* Checking every block of a file. */
 #include <stdio.h>
 
-#include "read/internal.h"
+#include "read/reader.h"
 
 struct check {
     lg_verify_callback callback;

@@ -1,8 +1,8 @@
 /* Layer 2: the post-mortem reader. It shares the layouts in store/format.h and the check of a
  * payload in store/ledger_payload.h with the writers; it never sees the handler. Shared by the
- * files of read/. */
-#ifndef LG_READ_INTERNAL_H
-#define LG_READ_INTERNAL_H
+ * files of read/ and examine/. */
+#ifndef LG_READ_READER_H
+#define LG_READ_READER_H
 
 #include <stdbool.h>
 
@@ -166,16 +166,6 @@ lg_status lg__reader_async(const lg_reader *reader, struct lg__crash_async *ret_
 lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size);
 /* The memory map of the crash has the address in memory of no file. */
 bool lg__reader_is_memory(const lg_reader *reader, uint64_t address);
-/* The bytes of an entry with fields. */
-struct lg__reader_fields {
-    const char *category, *text;
-    const char *fields; /* the first */
-    uint32_t category_size, text_size, field_count;
-};
-/* False if the sizes in it contradict each other; after that every field lies within the bytes. */
-bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields *ret_fields);
-/* The first field of some; *ret_next is the one after it. */
-void lg__reader_field(const char *field, lg_log_field *ret_field, const char **ret_next);
 /* Whether the numbers of a walk are consistent; `most` pcs fit. */
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
 /* The place of a frame within its function, from the `count` words of a walk by unwind tables, the

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/internal.h"
+#include "read/reader.h"
 
 /* Lines of another kind that may follow the words: a line more, and the program went on. */
 #define OTHER_LINES_MAX 3u

@@ -1,6 +1,6 @@
 /* Stack memory: chunks one after the other. */
 #include "os/fault_point.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 /* The chunk at a place of the section, its checksum not yet compared. */

@@ -1,7 +1,7 @@
 /* The digest of a bug key. Its lines are made where the names of functions are: by the tool. */
 #include "launchguard/reader.h"
 
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/digest.h"
 
 /* Changes with the rules for the lines. */

@@ -1,6 +1,6 @@
 /* Annotations: the slots that are in use, each with its value. */
 #include "os/fault_point.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/crc32c.h"
 
 static_assert(sizeof((lg_annotation){ 0 }.key) == LG__NAME_BYTES && sizeof((lg_annotation){ 0 }.value) == LG__ANNOTATION_VALUE_BYTES, "both fit");

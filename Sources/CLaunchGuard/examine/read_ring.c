@@ -2,9 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "examine/fields.h"
 #include "launchguard/log.h"
 #include "os/fault_point.h"
-#include "read/internal.h"
+#include "read/reader.h"
 #include "store/clock.h"
 #include "store/crc32c.h"
 
