@@ -452,10 +452,11 @@ static void test_many_altstacks(void **state)
 static void body_small_altstack_noticed(void *argument)
 {
     (void)argument;
-    static char small[4096];
-    const stack_t stack = { .ss_sp = small, .ss_size = sizeof small };
+    static char small[1 << 20];
+    const stack_t stack = { .ss_sp = small, .ss_size = (size_t)sysconf(_SC_MINSIGSTKSZ) };
     lg_session *session = start_session();
-    sigaltstack(&stack, NULL);
+    if (sigaltstack(&stack, NULL) != 0)
+        _exit(98);
     lg_heartbeat(session);
     raise(SIGKILL);
 }
