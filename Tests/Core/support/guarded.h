@@ -89,7 +89,7 @@ static __attribute__((unused)) void expect_event(const char *says, lg_guard_acti
     assert_true(said(says)); /* a breadcrumb, too */
 }
 
-static __attribute__((unused)) void expect_death(struct fault *fault)
+static __attribute__((unused)) void expect_end(struct fault *fault)
 {
     if (fault->death)
         expect_signal(meet_fault, fault, fault->death);
@@ -102,30 +102,30 @@ static __attribute__((unused)) void show(struct fault fault)
 {
     lg_guard_info event;
     fault.when = WITHOUT;
-    expect_death(&fault);
+    expect_end(&fault);
     assert_false(find_event(fault.says, &event));
     fault.when = GUARDED;
     expect_exit(meet_fault, &fault, 0);
     expect_event(fault.says, LG_GUARD_SURVIVED, 1);
     fault.when = STOPPED;
-    expect_death(&fault);
+    expect_end(&fault);
     expect_event(fault.says, LG_GUARD_SURVIVED, 1);
     if (fault.death)
         assert_int_equal(newest_crash(LG_STAGE_DONE).signal, fault.death);
     fault.when = REPORTING;
-    expect_death(&fault);
+    expect_end(&fault);
     expect_event(fault.says, LG_GUARD_REPORTED, 0);
     fault.when = FATAL;
     expect_signal(meet_fault, &fault, SIGABRT);
     expect_event(fault.says, LG_GUARD_ENDED, 0);
     fault.when = SPENT;
-    expect_death(&fault);
+    expect_end(&fault);
     assert_true(find_event(fault.says, &event) && event.action == LG_GUARD_EXHAUSTED && event.survived > 0);
     fault.when = DENIED;
-    expect_death(&fault);
+    expect_end(&fault);
     assert_false(find_event(fault.says, &event));
     fault.when = FORKED;
-    expect_death(&fault);
+    expect_end(&fault);
     assert_false(find_event(fault.says, &event));
     fault.when = OTHER_BUG;
     expect_signal(meet_fault, &fault, SIGSEGV);
