@@ -129,8 +129,10 @@ static void damage_list(void)
 
 static void take_altstack(void)
 {
-    char *base = mmap(NULL, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const stack_t small = { .ss_sp = base + 4096, .ss_size = 2 * 4096 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), least = (size_t)sysconf(_SC_MINSIGSTKSZ);
+    const size_t size = (2 * (least > 4096 ? least : 4096) + page - 1) & ~(page - 1);
+    char *base = mmap(NULL, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t small = { .ss_sp = base + page, .ss_size = size };
     if (base == MAP_FAILED || mprotect(small.ss_sp, small.ss_size, PROT_READ | PROT_WRITE) != 0 || sigaltstack(&small, NULL) != 0)
         _exit(87);
 }

@@ -972,10 +972,10 @@ static void test_damaged_tables(void **state)
     lg__capture_refresh_modules();
     const struct lg__module_range *module = lg__modules_search(lg__modules_published(), (uint64_t)(uintptr_t)test_damaged_tables);
     assert_non_null(module);
-    size_t size = module->tables_end - module->tables_start, room = (size + 4095) & ~(size_t)4095;
-    uint8_t *pages = mmap(NULL, room + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_int_equal(mprotect(pages + 4096, room, PROT_READ | PROT_WRITE), 0);
-    uint8_t *copy = pages + 4096 + room - size;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = module->tables_end - module->tables_start, room = (size + page - 1) & ~(page - 1);
+    uint8_t *pages = mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(mprotect(pages + page, room, PROT_READ | PROT_WRITE), 0);
+    uint8_t *copy = pages + page + room - size;
     uint64_t moved = (uint64_t)(uintptr_t)copy - module->tables_start, random = 7, found = 0;
     const struct lg__module_range here = { .start = module->start + moved, .end = module->end + moved,
         .tables_start = (uint64_t)(uintptr_t)copy, .tables_end = (uint64_t)(uintptr_t)copy + size,
@@ -991,7 +991,7 @@ static void test_damaged_tables(void **state)
         found += lg__cfi_find(&here, here.start + (random >> 33) % (here.end - here.start), &row);
     }
     assert_true(found > 1000);
-    munmap(pages, room + 8192);
+    munmap(pages, room + 2 * page);
 }
 
 int main(void)

@@ -161,6 +161,17 @@ static int compare(unw_addr_space_t space, uint64_t pc, char *message, size_t si
     return 1;
 }
 
+/* Where the compiler signs return addresses, rows of this program say so, by an operation that
+ * libunwind 1.6 takes for another one. */
+static bool is_known_to_libunwind(const struct lg__module_range *module)
+{
+#ifdef __ARM_FEATURE_PAC_DEFAULT
+    return module != lg__modules_search(lg__modules_published(), (uint64_t)(uintptr_t)is_known_to_libunwind);
+#else
+    return module;
+#endif
+}
+
 int test_against_libunwind(char *ret_message, size_t size)
 {
     static unw_accessors_t accessors = { .find_proc_info = find_proc_info,
@@ -181,6 +192,8 @@ int test_against_libunwind(char *ret_message, size_t size)
     int places = 0, modules = 0, differing = 0;
     for (uint32_t m = 0; m < table->count; m++) {
         const struct lg__module_range *module = &table->modules[m];
+        if (!is_known_to_libunwind(module))
+            continue;
         modules += module->table_count != 0;
         for (uint64_t e = 0; e < module->table_count; e++) {
             int32_t pair[4] = { 0, 0, 0, 0 };
