@@ -131,7 +131,8 @@ static uint64_t syndrome_of(const mcontext_t *machine)
 }
 
 /* Exception classes 0x20 and 0x24: aborts of an instruction and of data from EL0; bit 6 of the
- * latter's: a write (Arm ARM, D17.2.37). */
+ * latter's: a write; status 0b0011xx: the page is there, and its rights refuse (Arm ARM,
+ * D17.2.37). */
 static enum lg__access access_of(uint64_t syndrome)
 {
     switch (syndrome >> 26 & 0x3f) {
@@ -139,6 +140,11 @@ static enum lg__access access_of(uint64_t syndrome)
     case 0x24: return syndrome & 0x40 ? LG__ACCESS_WRITE : LG__ACCESS_READ;
     default: return LG__ACCESS_UNKNOWN;
     }
+}
+
+static bool is_refused_by_page(uint64_t syndrome)
+{
+    return access_of(syndrome) != LG__ACCESS_UNKNOWN && (syndrome & 0x3c) == 0x0c;
 }
 
 LG__FIRST void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
@@ -150,7 +156,7 @@ LG__FIRST void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_f
     ret_fault->trap = 0;
     ret_fault->error = syndrome_of(machine);
     ret_fault->access = access_of(ret_fault->error);
-    ret_fault->on_present_page = false;
+    ret_fault->on_present_page = is_refused_by_page(ret_fault->error);
 }
 
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX])
@@ -166,9 +172,34 @@ uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTE
 
 void lg__arch_enter_handler(void) {}
 
+const bool lg__arch_record_ends_frame = false;
+
+bool lg__arch_is_signal_return(uint64_t pc, size_t (*read)(void *to, uint64_t from, size_t size))
+{
+    static const uint32_t returns[] = { 0xd2801168, 0xd4000001 }; /* mov x8, #139; svc #0 */
+    uint32_t code[2];
+    return read(code, pc, sizeof code) == sizeof code && memcmp(code, returns, sizeof code) == 0;
+}
+
+bool lg__arch_leave_signal(uint64_t registers[LG__REGISTERS_MAX], size_t (*read)(void *to, uint64_t from, size_t size))
+{
+    uint64_t interrupted[33]; /* x0…x30, sp, pc */
+    /* of the kernel's frame: siginfo, then the context */
+    const uint64_t context = registers[lg__arch_sp] + sizeof(siginfo_t) + offsetof(ucontext_t, uc_mcontext.regs);
+    static_assert(offsetof(mcontext_t, pc) - offsetof(mcontext_t, regs) == sizeof interrupted - sizeof interrupted[0], "one piece");
+    if (read(interrupted, context, sizeof interrupted) != sizeof interrupted)
+        return false;
+    memcpy(registers, interrupted, sizeof interrupted);
+    return true;
+}
+
+/* Pointer authentication signs in bits whose number depends on the kernel: the CPU takes them out.
+ * The instruction, xpaclri, does nothing on a CPU without. */
 uint64_t lg__arch_code_address(uint64_t word)
 {
-    return word & ((UINT64_C(1) << 48) - 1); /* pointer authentication signs in the bits above */
+    register uint64_t address __asm__("x30") = word;
+    __asm__("hint #7" : "+r"(address));
+    return address;
 }
 
 /* Bytes up to a multiple of 16 in the source, 16 bytes at a time, the rest: a load that faults is

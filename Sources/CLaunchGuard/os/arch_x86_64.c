@@ -158,16 +158,20 @@ LG__FIRST void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_f
     }
 }
 
-uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX])
+static uint32_t take_registers(const greg_t *from, uint64_t registers[LG__REGISTERS_MAX])
 {
     /* DWARF numbering (System V ABI for AMD64, table 3.36): rax rdx rcx rbx rsi rdi rbp rsp r8…r15
      * rip, then rflags. */
     static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
                                      REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP, REG_EFL };
-    const greg_t *from = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
     for (uint32_t i = 0; i < sizeof order; i++)
         registers[i] = (uint64_t)from[order[i]];
     return sizeof order;
+}
+
+uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX])
+{
+    return take_registers(((const ucontext_t *)ucontext)->uc_mcontext.gregs, registers);
 }
 
 LG__FIRST void lg__arch_enter_handler(void)
@@ -214,6 +218,26 @@ __asm__(".text\n"
 void lg__arch_go_on_at(void *ucontext, uint64_t pc)
 {
     ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+}
+
+const bool lg__arch_record_ends_frame = true;
+
+bool lg__arch_is_signal_return(uint64_t pc, size_t (*read)(void *to, uint64_t from, size_t size))
+{
+    /* mov $15, %rax; syscall */
+    static const uint8_t returns[] = { 0x48, 0xc7, 0xc0, SYS_rt_sigreturn, 0, 0, 0, 0x0f, 0x05 };
+    uint8_t code[sizeof returns];
+    return read(code, pc, sizeof code) == sizeof code && memcmp(code, returns, sizeof code) == 0;
+}
+
+bool lg__arch_leave_signal(uint64_t registers[LG__REGISTERS_MAX], size_t (*read)(void *to, uint64_t from, size_t size))
+{
+    gregset_t interrupted;
+    const uint64_t context = registers[lg__arch_sp]; /* the handler took its return address off */
+    if (read(interrupted, context + offsetof(ucontext_t, uc_mcontext.gregs), sizeof interrupted) != sizeof interrupted)
+        return false;
+    take_registers(interrupted, registers);
+    return true;
 }
 
 uint64_t lg__arch_code_address(uint64_t word)

@@ -466,6 +466,17 @@ uint64_t lg__arch_blocked(const void *ucontext);
  * where calls push it. Handler. */
 void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp);
 
+/* Whether the code at pc is the call of rt_sigreturn(2) to which a signal handler returns: not
+ * every libc and kernel has unwind tables for it. `read` copies memory, and returns the number of
+ * bytes that it could copy. Handler. */
+bool lg__arch_is_signal_return(uint64_t pc, size_t (*read)(void *to, uint64_t from, size_t size));
+/* There, with sp as the handler left it: change the registers to those that the signal interrupted.
+ * false: they cannot be read. Handler. */
+bool lg__arch_leave_signal(uint64_t registers[LG__REGISTERS_MAX], size_t (*read)(void *to, uint64_t from, size_t size));
+/* Where a function keeps a frame pointer, its frame ends after the two words there; else the words
+ * are at its lower end. */
+extern const bool lg__arch_record_ends_frame;
+
 /* The address of code in a return address, without the CPU's signature. Handler. */
 uint64_t lg__arch_code_address(uint64_t word);
 /* What a call or a jump goes through: a register with that value, the word at that address, or code

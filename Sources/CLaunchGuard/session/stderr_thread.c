@@ -1,4 +1,5 @@
 /* The thread that copies standard error, for programs that ask for it. */
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,12 +29,13 @@ static bool start_thread(void *(*function)(void *))
     pthread_attr_t attributes;
     pthread_t thread;
     const uint64_t blocked = lg__os_signals_blocked();
+    const size_t least = (size_t)PTHREAD_STACK_MIN; /* 128 KiB on AArch64 */
     size_t tls_bytes = 0;
     if (pthread_attr_init(&attributes) != 0)
         return false;
     dl_iterate_phdr(add_tls, &tls_bytes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES + tls_bytes);
+    pthread_attr_setstacksize(&attributes, (STACK_BYTES > least ? STACK_BYTES : least) + tls_bytes);
     lg__os_signals_set(~(LG__MASK_MARK | LG__OS_OF_LIBC));
     int error = lg__capture_create_thread(&thread, &attributes, function, NULL);
     lg__os_signals_set(blocked);

@@ -66,9 +66,25 @@ static void find_search_table(uint64_t at, lg__image_read read, struct lg__modul
     module->table_count = count;
 }
 
+/* Whole pages of 4 KiB between the segments so far and the next one. Larger pages reach into the
+ * hole with bytes of the file, which are no code. */
+static void add_hole(uint64_t next, struct lg__module_range *module)
+{
+    const uint64_t first = module->start / LG__PAGE, from = (module->end + LG__PAGE - 1) / LG__PAGE - first, to = next / LG__PAGE - first;
+    if (module->end == 0 || next <= module->end || from >= to || to > UINT32_MAX)
+        return;
+    for (unsigned i = 0; i < LG__MODULE_HOLES; i++)
+        if (module->holes[i].to == 0) {
+            module->holes[i] = (struct lg__module_hole){ (uint32_t)from, (uint32_t)to };
+            return;
+        }
+}
+
+/* Segments are in the order of their addresses (ELF, program header). */
 static void add_segment(const ElfW(Phdr) *header, uint64_t start, struct lg__module_range *module)
 {
     uint64_t end = start + header->p_memsz;
+    add_hole(start, module);
     if (start < module->start)
         module->start = start;
     if (end > module->end)

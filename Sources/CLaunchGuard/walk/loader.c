@@ -223,7 +223,7 @@ void lg__loader_settle(void)
 static const struct lg__module_range *among_found(const struct work *work, uint64_t address)
 {
     for (uint32_t i = 0; i < work->found_count; i++)
-        if (address >= work->found[i].start && address < work->found[i].end)
+        if (lg__image_holds(&work->found[i], address))
             return &work->found[i];
     return NULL;
 }

@@ -85,7 +85,7 @@ bool lg__mapped_describe(uint64_t address, struct lg__module_range *ret_module)
     }
     if (is_empty(work, address) || !ask(work, address))
         return false;
-    if (!work->mapping.file_low || !describe_file(work, work->mapping.file_low, &module) || address < module.start || address >= module.end) {
+    if (!work->mapping.file_low || !describe_file(work, work->mapping.file_low, &module) || !lg__image_holds(&module, address)) {
         work->empty[work->empty_count].low = work->mapping.low;
         work->empty[work->empty_count++].high = work->mapping.high;
         return false;

@@ -63,9 +63,13 @@ void lg__modules_sort(struct lg__modules *table)
                 rows[at] = rows[at - gap];
             rows[at] = row;
         }
+    for (uint32_t i = 0; i < table->added; i++)
+        rows[i].reach = i && rows[i - 1].reach > rows[i].end ? rows[i - 1].reach : rows[i].end;
     table->count = table->added;
 }
 
+/* Modules may lie in the holes of others: from the last one that starts below the address back, as
+ * long as an earlier one reaches it. */
 const struct lg__module_range *lg__modules_search(const struct lg__modules *table, uint64_t address)
 {
     uint32_t low = 0, high = table ? table->count : 0;
@@ -73,11 +77,12 @@ const struct lg__module_range *lg__modules_search(const struct lg__modules *tabl
         uint32_t middle = low + (high - low) / 2;
         if (address < table->modules[middle].start)
             high = middle;
-        else if (address >= table->modules[middle].end)
-            low = middle + 1;
         else
-            return &table->modules[middle];
+            low = middle + 1;
     }
+    for (; low && table->modules[low - 1].reach > address; low--)
+        if (lg__image_holds(&table->modules[low - 1], address))
+            return &table->modules[low - 1];
     return NULL;
 }
 
@@ -116,7 +121,7 @@ struct output {
 
 static bool is_executable(const struct lg__module_range *module)
 {
-    return lg__modules_executable.headers >= module->start && lg__modules_executable.headers < module->end;
+    return lg__image_holds(module, lg__modules_executable.headers);
 }
 
 static void add_to_file(struct output *output, const struct lg__module_range *module, uint32_t path_most, bool has_frames)

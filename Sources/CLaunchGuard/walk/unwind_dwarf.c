@@ -118,11 +118,26 @@ static bool rule_value(const struct lg__cfi_rule *rule, uint64_t cfa, const uint
     }
 }
 
-/* The caller's registers by a row. */
-static enum step step_by_row(const struct lg__cfi_row *row, uint64_t registers[LG__REGISTERS_MAX])
+/* The frame's address by the frame pointer and the row's place for it. */
+static bool address_by_frame_pointer(const struct lg__cfi_row *row, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_cfa)
+{
+    for (uint32_t i = 0; i < row->count; i++)
+        if (row->rules[i].column == lg__arch_fp && row->rules[i].how == LG__CFI_AT_OFFSET) {
+            *ret_cfa = registers[lg__arch_fp] - (uint64_t)row->rules[i].value;
+            return true;
+        }
+    return false;
+}
+
+/* The caller's registers by a row. `sp_is_known`: else the stack pointer is at most that of the
+ * frame. */
+static enum step step_by_row(const struct lg__cfi_row *row, bool sp_is_known, uint64_t registers[LG__REGISTERS_MAX])
 {
     uint64_t next[LG__REGISTERS_MAX], cfa;
-    if (row->cfa_how == LG__CFI_REGISTER)
+    if (row->cfa_how == LG__CFI_REGISTER && row->cfa_register == lg__arch_sp && !sp_is_known) {
+        if (!address_by_frame_pointer(row, registers, &cfa))
+            return STEP_NO_INFO;
+    } else if (row->cfa_how == LG__CFI_REGISTER)
         cfa = registers[row->cfa_register] + (uint64_t)row->cfa_value;
     else if (!lg__expression_evaluate((uint64_t)row->cfa_value, 0, registers, &cfa))
         return STEP_UNREADABLE;
@@ -140,17 +155,18 @@ static enum step step_by_row(const struct lg__cfi_row *row, uint64_t registers[L
     return STEP_ON;
 }
 
-/* Whether a call can return to an address: one inside the code of a module, or after a call
- * instruction in code of no module. */
+/* Whether a call can return to an address: one inside the code of a module, or, in code of no
+ * module, after a call instruction or where a signal handler returns to. */
 static bool may_return_to(uint64_t pc)
 {
     const struct lg__module_range *module = lg__loader_find(pc);
-    return module ? pc >= module->code_start && pc < module->code_end : lg__caller_follows_call(pc);
+    return module ? pc >= module->code_start && pc < module->code_end : lg__caller_follows_call(pc) || lg__arch_is_signal_return(pc, lg__memory_read);
 }
 
 /* The caller's registers by the frame pointer, if the frame pointer is aligned, not below the stack
  * pointer and not far above it, both words at the frame pointer can be read, and the return address
- * is one. The callee-saved registers stay as they are. */
+ * is one. The callee-saved registers stay as they are; the stack pointer is the end of the two
+ * words. */
 static bool step_by_frame_pointer(uint64_t registers[LG__REGISTERS_MAX])
 {
     uint64_t frame = registers[lg__arch_fp], sp = registers[lg__arch_sp], next, caller;
@@ -187,7 +203,7 @@ int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
     struct lg__cfi_row *row = &scratch[lg__memory_walker].row;
     if (!row_at(registers[lg__arch_pc], row))
         return -1;
-    enum step step = step_by_row(row, registers);
+    enum step step = step_by_row(row, true, registers);
     return step == STEP_ON ? 1 : step == STEP_OUTERMOST ? 0 : -1;
 }
 
@@ -198,7 +214,7 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
     struct lg__cfi_row *row = &scratch[lg__memory_walker].row;
     struct lg__function *functions = scratch[lg__memory_walker].functions;
     /* pc is the next instruction to run, not a return address */
-    bool interrupted = true;
+    bool interrupted = true, sp_is_known = true;
     unsigned landings = 0;
     for (uint32_t count = 0; count < frames->limit; count++) {
         uint64_t pc = registers[lg__arch_pc], sp = registers[lg__arch_sp], code;
@@ -215,20 +231,26 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
         if (!nowhere && row_at(interrupted ? pc : pc - 1, row)) {
             if (count < LG__FUNCTIONS_MAX)
                 functions[count] = row->function;
-            enum step step = step_by_row(row, registers);
+            enum step step = step_by_row(row, sp_is_known, registers);
             if (step != STEP_ON)
-                return step == STEP_OUTERMOST ? LG__WALK_COMPLETE : LG__WALK_UNREADABLE;
+                return step == STEP_OUTERMOST ? LG__WALK_COMPLETE : step == STEP_NO_INFO ? LG__WALK_NO_INFO : LG__WALK_UNREADABLE;
             signal_frame = row->signal_frame;
-            if (signal_frame)
-                frames->head->signal_pc = pc;
+            sp_is_known = true;
+        } else if (!nowhere && sp_is_known && lg__arch_is_signal_return(pc, lg__memory_read)) {
+            if (!lg__arch_leave_signal(registers, lg__memory_read))
+                return LG__WALK_UNREADABLE;
+            signal_frame = true;
         } else if (nowhere && step_out_of_nowhere(registers)) {
             if (count > 0)
                 frames->head->assumed++;
         } else if (step_by_frame_pointer(registers)) {
             frames->head->assumed++;
+            sp_is_known = lg__arch_record_ends_frame;
         } else {
             return LG__WALK_NO_INFO;
         }
+        if (signal_frame)
+            frames->head->signal_pc = pc;
         if (registers[lg__arch_pc] == 0 && !signal_frame)
             return LG__WALK_COMPLETE;
         if (registers[lg__arch_sp] <= sp && !signal_frame &&

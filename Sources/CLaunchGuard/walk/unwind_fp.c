@@ -12,8 +12,14 @@ void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const
     enum lg__walk reason = LG__WALK_LIMIT;
     uint64_t word;
     lg__frames_add(frames, pc);
-    if (wild && lg__arch == LG__ARCH_X86_64 && lg__memory_word(sp, &word) && lg__caller_is_one(word))
-        lg__frames_add(frames, word);
+    if (wild && lg__memory_word(sp, &word)) {
+        uint64_t before[LG__REGISTERS_MAX];
+        memcpy(before, registers, sizeof before);
+        lg__arch_return_to_caller(before, word);
+        word = lg__arch_code_address(before[lg__arch_pc]);
+        if (lg__caller_is_one(word))
+            lg__frames_add(frames, word);
+    }
 
     uint64_t frame = registers[lg__arch_fp];
     while (frames->head->total < frames->limit) {

@@ -131,8 +131,15 @@ bool lg__unwind_libunwind_prepare(void);
 
 /* ---- image.c: a module, from its program headers in memory ---- */
 
+#define LG__MODULE_HOLES 3u
 struct lg__module_range {
     uint64_t start, end, bias;
+    uint64_t reach; /* in a sorted table: the highest end of this and earlier rows */
+    /* Between its segments, in pages after `start`: the kernel may put another module there, or
+     * memory of the program. Of more than so many the first ones. */
+    struct lg__module_hole {
+        uint32_t from, to;
+    } holes[LG__MODULE_HOLES];
     uint64_t code_start, code_end;     /* executable segments, from the lowest to the highest */
     uint64_t tables_start, tables_end; /* the readable segment that holds the unwind tables */
     /* address of PT_GNU_EH_FRAME; 0: none that can be searched */
@@ -146,6 +153,18 @@ struct lg__module_range {
     uint32_t name_crc;                 /* of the loader's name for it */
     uint64_t name;                     /* address of that name */
 };
+
+/* Whether an address is in one of the module's segments. */
+static inline bool lg__image_holds(const struct lg__module_range *module, uint64_t address)
+{
+    if (address < module->start || address >= module->end)
+        return false;
+    const uint64_t page = address / LG__PAGE - module->start / LG__PAGE;
+    for (unsigned i = 0; i < LG__MODULE_HOLES; i++)
+        if (page >= module->holes[i].from && page < module->holes[i].to)
+            return false;
+    return true;
+}
 
 /* The way to read the module's memory: lg__memory_copy() on an ordinary thread, lg__memory_read()
  * in the handler. A module's file may have been cut: no part of a module is read in another way. */

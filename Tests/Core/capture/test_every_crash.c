@@ -85,6 +85,13 @@ static int overflow(int depth)
 }
 WAY die_overflow(void) { zero = overflow(0); }
 
+/* of the kernel, which differs; an emulator's is that of x86-64 */
+#if defined(__x86_64__) || defined(EMULATED)
+#define ILLEGAL_CODE ILL_ILLOPN
+#else
+#define ILLEGAL_CODE ILL_ILLOPC
+#endif
+
 static const struct way {
     const char *name;
     void (*die)(void);
@@ -110,7 +117,7 @@ static const struct way {
     { "breakpoint", die_breakpoint, SIGTRAP, LG_CRASH_BREAKPOINT, TRAP_BRKPT, true, UINT64_MAX },
 #endif
     { "unmapped", die_unmapped, SIGSEGV, LG_CRASH_UNMAPPED, SEGV_MAPERR, true, UINT64_MAX },
-    { "illegal", die_illegal, SIGILL, LG_CRASH_ILLEGAL, ILL_ILLOPN, true, UINT64_MAX },
+    { "illegal", die_illegal, SIGILL, LG_CRASH_ILLEGAL, ILLEGAL_CODE, true, UINT64_MAX },
     { "bus", die_bus, SIGBUS, LG_CRASH_BUS_FILE, BUS_ADRERR, true, UINT64_MAX },
     { "abort", die_abort, SIGABRT, LG_CRASH_ABORT, SI_TKILL, false, 0 },
     { "raise", die_raise, SIGSEGV, LG_CRASH_SIGNAL_SELF, SI_TKILL, false, 0 },

@@ -253,8 +253,9 @@ static void body_needs_much(void *argument)
     /* nothing is mapped there by accident */
     stack_t stack;
     sigaltstack(NULL, &stack);
-    for (size_t below = 4096; below <= 1024 * 1024; below += 4096)
-        mmap((char *)stack.ss_sp - 4096 - below, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t below = page; below <= 1024 * 1024; below += page)
+        mmap((char *)stack.ss_sp - page - below, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     crash();
     (void)argument;
 }

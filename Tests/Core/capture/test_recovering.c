@@ -263,13 +263,14 @@ static void test_jumps(void **state)
 
 /* Each with a page of its own; the handler finds it by the address. */
 static char *pages;
+static size_t page_bytes;
 
 static void mend_any(int number, siginfo_t *info, void *context)
 {
-    const uintptr_t at = (uintptr_t)info->si_addr & ~(uintptr_t)4095, first = (uintptr_t)pages;
+    const uintptr_t at = (uintptr_t)info->si_addr & ~(uintptr_t)(page_bytes - 1), first = (uintptr_t)pages;
     (void)context;
-    if (at >= first && at < first + WORKERS * 4096)
-        mprotect((void *)at, 4096, PROT_READ | PROT_WRITE);
+    if (at >= first && at < first + WORKERS * page_bytes)
+        mprotect((void *)at, page_bytes, PROT_READ | PROT_WRITE);
     else
         signal(number, SIG_DFL);
 }
@@ -292,11 +293,12 @@ static void body_workers(void *argument)
 {
     (void)argument;
     install(mend_any);
-    pages = mmap(NULL, WORKERS * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    pages = mmap(NULL, WORKERS * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     start_patiently();
     for (int i = 0; i < WORKERS; i++) {
         pthread_t thread;
-        pthread_create(&thread, NULL, work, pages + i * 4096);
+        pthread_create(&thread, NULL, work, pages + (size_t)i * page_bytes);
     }
     wait_until(atomic_load(&working) == WORKERS);
     abort();

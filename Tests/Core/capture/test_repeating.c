@@ -2,6 +2,7 @@
  * that fault, and its launch is not finished by time meanwhile. Handlers that need some tries, or
  * whose thread makes a step between, are left alone. */
 #include "harness.h"
+#include "wild.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -72,14 +73,10 @@ static __attribute__((noinline)) void fault_by(int number)
 {
     switch (number) {
     case SIGSEGV: *(volatile int *)(uintptr_t)nothing = 1; break;
-    case SIGILL: __builtin_trap();
-    case SIGFPE:
+    case SIGILL: ILLEGAL(); break;
 #if defined(__x86_64__)
-        __asm__ volatile("xorl %%ecx, %%ecx\n\txorl %%edx, %%edx\n\tmovl $1, %%eax\n\tidivl %%ecx" ::: "eax", "ecx", "edx");
-#else
-        __builtin_trap();
+    case SIGFPE: __asm__ volatile("xorl %%ecx, %%ecx\n\txorl %%edx, %%edx\n\tmovl $1, %%eax\n\tidivl %%ecx" ::: "eax", "ecx", "edx"); break;
 #endif
-        break;
     default: _exit(96);
     }
     _exit(95);

@@ -48,7 +48,9 @@ __asm__(".text\n"
         "    ret\n"
         "    .cfi_endproc\n");
 #elif defined(__aarch64__)
+/* The linker finds only a global one of them by its place in the table of addresses. */
 __asm__(".text\n"
+        ".globl call_with_context\n.globl crash_without_frame\n.globl crash_with_context\n"
         "call_with_context:\n"
         "    .cfi_startproc\n"
         "    sub sp, sp, #32\n"

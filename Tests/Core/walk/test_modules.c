@@ -3,6 +3,8 @@
  * file. */
 #include "start_guards.h"
 
+#include "walk/walk.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -127,8 +129,10 @@ static void damage_list(void)
 
 static void take_altstack(void)
 {
-    char *base = mmap(NULL, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const stack_t small = { .ss_sp = base + 4096, .ss_size = 2 * 4096 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), least = (size_t)sysconf(_SC_MINSIGSTKSZ);
+    const size_t size = (2 * (least > 4096 ? least : 4096) + page - 1) & ~(page - 1);
+    char *base = mmap(NULL, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t small = { .ss_sp = base + page, .ss_size = size };
     if (base == MAP_FAILED || mprotect(small.ss_sp, small.ss_size, PROT_READ | PROT_WRITE) != 0 || sigaltstack(&small, NULL) != 0)
         _exit(87);
 }
@@ -366,9 +370,51 @@ static void test_damaged_list(void **state)
     }
 }
 
+/* ---- tables ---- */
+
+/* A library of several segments, and others in its holes: for each page the one that has it. */
+static void test_holes(void **state)
+{
+    static struct lg__modules table;
+    static uint8_t owner[256];
+    uint32_t draw = 1;
+    (void)state;
+    for (unsigned round = 0; round < 2000; round++) {
+        memset(owner, 0, sizeof owner);
+        lg__modules_begin(&table);
+        for (uint8_t number = 1; number < 12; number++) {
+            ElfW(Phdr) headers[4] = { 0 };
+            struct lg__image_room room;
+            struct lg__module_range module;
+            uint32_t page = 0, count = 0;
+            for (; count < 4 && page < 240; count++) {
+                draw = draw * 1664525 + 1013904223;
+                page += draw >> 26;
+                const uint32_t first = page, most = 1 + (draw >> 16) % 12;
+                while (page < 256 && page - first < most && !owner[page])
+                    owner[page++] = number;
+                if (page == first)
+                    break;
+                /* a segment begins and ends anywhere in its pages */
+                headers[count] = (ElfW(Phdr)){ .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = first * 4096 + draw % 4096, .p_memsz = (page - first) * 4096 - draw % 4096 };
+            }
+            if (count && lg__image_describe(&room, (uintptr_t)headers, count, 0, lg__memory_copy, &module)) {
+                module.name = number;
+                lg__modules_add(&table, &module);
+            }
+        }
+        lg__modules_sort(&table);
+        for (uint64_t page = 0; page < 256; page++) {
+            const struct lg__module_range *found = lg__modules_search(&table, page * 4096 + 4095);
+            assert_int_equal(found ? found->name : 0, owner[page]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_holes),
         cmocka_unit_test(test_many), WITH_STATE(test_clean), WITH_STATE(test_another_thread), WITH_STATE(test_event_before), WITH_STATE(test_few), WITH_STATE(test_long_paths),
         cmocka_unit_test(test_namespace), cmocka_unit_test(test_damaged_list),
     };

@@ -426,17 +426,46 @@ static const uint32_t jit_plain[] = { 0xf81f0ffe, 0xd63f0000, 0xf84107fe, 0xd65f
 
 typedef void (*jit)(void (*)(void));
 
-static jit compile(const void *code, size_t size)
+static jit compile_at(void *place, const void *code, size_t size)
 {
     jit made;
-    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *page = mmap(place, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0), -1, 0);
     memcpy(page, code, size);
     memcpy(&made, &page, sizeof made);
     __builtin___clear_cache(page, (char *)page + size);
     memcpy(shared, &page, sizeof page);
     return made;
 }
-#define COMPILE(code) compile(code, sizeof(code))
+#define COMPILE_AT(place, code) compile_at(place, code, sizeof(code))
+#define COMPILE(code) COMPILE_AT(NULL, code)
+
+/* The last page of the first hole between the segments of the library, where its begin is. */
+static int find_hole(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    const ElfW(Phdr) *before = NULL;
+    (void)size;
+    if (!strstr(info->dlpi_name, "plugin-holed"))
+        return 0;
+    for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD)
+            continue;
+        if (before && header->p_vaddr / 65536 > (before->p_vaddr + before->p_memsz) / 65536 + 1) {
+            *(uintptr_t *)argument = info->dlpi_addr + header->p_vaddr / 65536 * 65536 - 65536;
+            return 1;
+        }
+        before = header;
+    }
+    return 0;
+}
+
+static void *hole_of_plugin(void)
+{
+    uintptr_t place = 0;
+    if (!dlopen(PLUGIN_HOLED, RTLD_NOW) || !dl_iterate_phdr(find_hole, &place))
+        _exit(85);
+    return (void *)place;
+}
 
 static jit second;
 FUNCTION call_second(void) { second(crash_here); }
@@ -449,7 +478,7 @@ FUNCTION smash_caller(void)
     crash_here();
 }
 
-enum jit_kind { JIT_MIDDLE, JIT_FIRST, JIT_TWICE, JIT_PLAIN };
+enum jit_kind { JIT_MIDDLE, JIT_FIRST, JIT_TWICE, JIT_IN_HOLE, JIT_PLAIN };
 
 static void body_jit(void *argument)
 {
@@ -461,6 +490,7 @@ static void body_jit(void *argument)
         second = COMPILE(jit_call);
         COMPILE(jit_call)(call_second);
         break;
+    case JIT_IN_HOLE: COMPILE_AT(hole_of_plugin(), jit_call)(crash_here); break;
     case JIT_PLAIN: COMPILE(jit_plain)(crash_here); break;
     }
     abort();
@@ -641,6 +671,43 @@ static void crash_in_handler(int signal)
     (void)signal;
     crash_here();
 }
+
+#if defined(__x86_64__)
+/* A libc may return from a handler by code without unwind tables. On the other CPUs that is the
+ * vDSO of the kernel. */
+__asm__(".text\n.type return_from_handler, @function\nreturn_from_handler:\n    movq $15, %rax\n    syscall\n"
+        ".size return_from_handler, . - return_from_handler\n");
+void return_from_handler(void);
+
+static void body_handler_of_other_libc(void *argument)
+{
+    const struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } action = { crash_in_handler, 0x04000000 /* SA_RESTORER */, return_from_handler, 0 };
+    (void)argument;
+    begin();
+    if (syscall(SYS_rt_sigaction, SIGUSR1, &action, NULL, sizeof action.mask) != 0)
+        _exit(84);
+    raise(SIGUSR1);
+}
+
+static void test_through_handler_of_other_libc(void **state)
+{
+    (void)state;
+    expect_signal(body_handler_of_other_libc, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_whole(reader, body_handler_of_other_libc);
+    assert_int_equal(assumed(), 0);
+    const int handler = frame_within(reader, (uint64_t)(uintptr_t)crash_in_handler, FUNCTION_BYTES);
+    assert_true(handler >= 0);
+    assert_int_equal(frame(reader, (uint32_t)handler + 1), (uint64_t)(uintptr_t)return_from_handler);
+    assert_int_equal(stack_of(reader, LG_STAGE_DWARF).signal_pc, (uint64_t)(uintptr_t)return_from_handler);
+    lg_reader_close(reader);
+}
+#endif
 
 static void body_handler(void *argument)
 {
@@ -905,10 +972,10 @@ static void test_damaged_tables(void **state)
     lg__capture_refresh_modules();
     const struct lg__module_range *module = lg__modules_search(lg__modules_published(), (uint64_t)(uintptr_t)test_damaged_tables);
     assert_non_null(module);
-    size_t size = module->tables_end - module->tables_start, room = (size + 4095) & ~(size_t)4095;
-    uint8_t *pages = mmap(NULL, room + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_int_equal(mprotect(pages + 4096, room, PROT_READ | PROT_WRITE), 0);
-    uint8_t *copy = pages + 4096 + room - size;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = module->tables_end - module->tables_start, room = (size + page - 1) & ~(page - 1);
+    uint8_t *pages = mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(mprotect(pages + page, room, PROT_READ | PROT_WRITE), 0);
+    uint8_t *copy = pages + page + room - size;
     uint64_t moved = (uint64_t)(uintptr_t)copy - module->tables_start, random = 7, found = 0;
     const struct lg__module_range here = { .start = module->start + moved, .end = module->end + moved,
         .tables_start = (uint64_t)(uintptr_t)copy, .tables_end = (uint64_t)(uintptr_t)copy + size,
@@ -924,7 +991,7 @@ static void test_damaged_tables(void **state)
         found += lg__cfi_find(&here, here.start + (random >> 33) % (here.end - here.start), &row);
     }
     assert_true(found > 1000);
-    munmap(pages, room + 8192);
+    munmap(pages, room + 2 * page);
 }
 
 int main(void)
@@ -935,7 +1002,7 @@ int main(void)
         WITH_STATE(test_early),
         WITH_STATE(test_jit),            WITH_STATE(test_overrun),         WITH_STATE(test_jit_smashed),
 #if defined(__x86_64__)
-        WITH_STATE(test_smashed),        WITH_STATE(test_bad_sp),
+        WITH_STATE(test_smashed),        WITH_STATE(test_bad_sp),          WITH_STATE(test_through_handler_of_other_libc),
 #endif
         WITH_STATE(test_through_handler), WITH_STATE(test_wild_call),      WITH_STATE(test_fault_in_tables),
         WITH_STATE(test_without_loader),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "catalogue.h"
@@ -185,7 +186,26 @@ LGF_WAY machine_check(void)
         lgf_skip("the kernel does not poison memory, or not for this user");
     *page = 2;
 }
+#if defined(__aarch64__)
+#define PROTECT_BY_TAGS 0x20 /* PROT_MTE */
+LGF_WAY memory_tag(void)
+{
+    const unsigned long at_once = 1ul << 1, any_tag = 0xfffful << 3;
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROTECT_BY_TAGS, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED || prctl(PR_SET_TAGGED_ADDR_CTRL, PR_TAGGED_ADDR_ENABLE | at_once | any_tag, 0, 0, 0) != 0)
+        lgf_skip("this CPU or kernel has no memory tags");
+    *(volatile char *)((uintptr_t)page | UINT64_C(1) << 56) = 1;
+}
+#else
 LGF_WAY memory_tag(void) { lgf_skip("memory tags need an arm64 CPU with MTE"); }
+#endif
+
+/* x86-64 has gone on by the time of the trap, and the kernel has no address of it. */
+#if defined(__x86_64__)
+#define LGF_TRAP(...) LGF_CRASH(SIGTRAP, NO, __VA_ARGS__)
+#else
+#define LGF_TRAP(...) LGF_CRASH(SIGTRAP, YES, __VA_ARGS__)
+#endif
 
 const struct lgf_entry lgf_hardware[] = {
     { LGF_NAMED("null-read", 'A', "reads through a NULL pointer", null_read),
@@ -221,7 +241,7 @@ const struct lgf_entry lgf_hardware[] = {
     { LGF_NAMED("illegal", 'A', "executes the undefined instruction", illegal),
       LGF_CRASH(SIGILL, YES, LG_CRASH_ILLEGAL), .traits = LGF_CORE },
     { LGF_NAMED("breakpoint", 'A', "executes a breakpoint without a debugger", breakpoint),
-      LGF_CRASH(SIGTRAP, NO, LG_CRASH_BREAKPOINT), .needs = LGF_NEEDS_X86_64 },
+      LGF_TRAP(LG_CRASH_BREAKPOINT) },
     { LGF_NAMED("bus-file", 'A', "writes to a mapping beyond the end of its file", bus_file),
       LGF_CRASH(SIGBUS, YES, LG_CRASH_BUS_FILE), .traits = LGF_CORE },
     { LGF_NAMED("bus-truncated", 'A', "writes to a mapping whose file was cut", bus_truncated),

@@ -167,6 +167,10 @@ int lgf_main(int count, char **arguments)
         lgf_suggest(name);
         return 2;
     }
+#if !defined(__x86_64__)
+    if (entry->needs & LGF_NEEDS_X86_64)
+        lgf_skip("only x86-64 has this fault");
+#endif
     if (strcmp(lgf_options.own_handler, "before") == 0)
         install_own_handler();
     if (entry->prepare)
