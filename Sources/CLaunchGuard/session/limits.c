@@ -59,6 +59,8 @@ static uint64_t near_ns(uint64_t limit_s)
 #define CPU_PAUSE_MIN_NS UINT64_C(10000000)
 #define CPU_PAUSE_NEAR_NS (SECOND_NS / 4)
 #define CPU_PAUSE_IDLE_NS MINUTE_NS
+/* A program that gets no processor looks idle for a while, and is not. */
+#define CPU_IDLE_NS SECOND_NS
 
 static void mark_cpu(struct lg_session *session, struct lg__state *state, uint64_t limit_s, uint64_t used_ns, uint64_t now)
 {
@@ -88,10 +90,20 @@ static bool is_burning(const struct lg__cpu_look *before, uint64_t used_ns, uint
     return rate * 2 * (double)SECOND_NS >= (double)left;
 }
 
+/* With the mark, and not for long. */
+static bool idles_briefly(struct lg__cpu_look *look, struct lg__state *state, uint64_t since, uint64_t now)
+{
+    if (!atomic_load(&state->cpu_near_ns))
+        return false;
+    if (!look->idle_at_ns)
+        look->idle_at_ns = since;
+    return now - look->idle_at_ns < CPU_IDLE_NS;
+}
+
 /* SIGKILL comes when CPU time reaches the hard limit; no handler runs. The thread sleeps until the
  * limit can be near: all processors together use it up no faster. Near the limit the mark is there
- * while the program goes on using CPU time, and is taken back when it idles: a program that sleeps
- * is not ended by the limit. The looks at one that idles get rare, for they use up its CPU time. */
+ * while the program goes on using CPU time, and is taken back when it idles for a second: a program
+ * that sleeps is not ended by the limit. The looks at one that idles get rare, for they use up its CPU time. */
 static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, uint64_t now)
 {
     struct lg__cpu_look *last = &session->cpu, before = *last;
@@ -113,6 +125,9 @@ static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, u
     }
     if (is_burning(&before, used_ns, left, now)) {
         mark_cpu(session, state, limit_s, used_ns, now);
+        last->idle_at_ns = 0;
+        last->pause_ns = CPU_PAUSE_NEAR_NS;
+    } else if (idles_briefly(last, state, before.at_ns, now)) {
         last->pause_ns = CPU_PAUSE_NEAR_NS;
     } else {
         take_cpu_mark_back(state);

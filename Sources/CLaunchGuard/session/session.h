@@ -23,6 +23,7 @@
 struct lg__cpu_look {
     uint64_t at_ns; /* CLOCK_MONOTONIC; 0: there was none */
     uint64_t used_ns, pause_ns;
+    uint64_t idle_at_ns; /* since when it idles with the mark; 0: it does not */
     bool logged; /* there is a breadcrumb */
 };
 

@@ -499,10 +499,38 @@ static void body_watch(void *argument)
     EXPECT(lg__limits_look(simulated, SECOND_NS) == UINT64_MAX);
 }
 
+static void burn_until(uint64_t ms)
+{
+    while (used_ns() < ms * 1000000u)
+        continue;
+}
+
+/* Near its limit the program gets no processor for a while: the mark stays, for it may go on at
+ * full speed before the next look. */
+static void body_starves(void *argument)
+{
+    (void)argument;
+    struct lg_session *simulated;
+    if (lg_simulate_start(&simulated) != LG_OK)
+        _exit(95);
+    struct lg__state *state = simulated->host.run.state;
+    signal(SIGXCPU, SIG_IGN);
+    limit_cpu(2, 2);
+    burn_until(1820);
+    lg__limits_look(simulated, 100 * SECOND_NS);
+    burn_until(1840);
+    const uint64_t begun = 100 * SECOND_NS + SECOND_NS / 50;
+    EXPECT(lg__limits_look(simulated, begun) == SECOND_NS / 4 && atomic_load(&state->cpu_near_ns));
+    for (int look = 1; look < 4; look++)
+        EXPECT(lg__limits_look(simulated, begun + look * SECOND_NS / 4) == SECOND_NS / 4 && atomic_load(&state->cpu_near_ns));
+    EXPECT(lg__limits_look(simulated, begun + SECOND_NS) == SECOND_NS / 2 && !atomic_load(&state->cpu_near_ns));
+}
+
 static void test_what_the_watch_notes(void **state)
 {
     (void)state;
     expect_exit(body_watch, NULL, 0);
+    expect_exit(body_starves, NULL, 0);
 }
 
 /* ---- ends that leave no mark, and their verdict with a witness ---- */
