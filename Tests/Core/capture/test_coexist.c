@@ -232,7 +232,7 @@ static void test_blocked(void **state)
 /* ---- alternate stacks ---- */
 
 /* Frames so large that sp moves before they are written to. On AArch64 sp moves for a small one by
- * the write, which fails: the kernel finds sp still on an alternate stack, and has no room there. */
+ * the write, which fails: the kernel finds it still on an alternate stack, without room there. */
 static int overflow(int depth)
 {
     volatile char space[1024];
