@@ -231,8 +231,8 @@ static void test_blocked(void **state)
 
 /* ---- alternate stacks ---- */
 
-/* Frames so large that sp moves before they are written to: on AArch64 that of a small one moves by
- * the write which fails, and the kernel still finds it on an alternate stack, where it has no room. */
+/* Frames so large that sp moves before they are written to. On AArch64 sp moves for a small one by
+ * the write, which fails: the kernel finds it still on an alternate stack, without room there. */
 static int overflow(int depth)
 {
     volatile char space[1024];

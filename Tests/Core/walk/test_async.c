@@ -84,10 +84,12 @@ __asm__(".text\n"
         "    ret\n"
         "    .cfi_endproc\n");
 #endif
-extern void call_with_context(const void *context, void (*function)(void *), void *argument);
-extern void crash_without_frame(void *unused);
+/* Hidden: by the table of global offsets an assembler leads all labels to the first one. */
+#define OF_ASSEMBLY extern __attribute__((visibility("hidden"))) void
+OF_ASSEMBLY call_with_context(const void *context, void (*function)(void *), void *argument);
+OF_ASSEMBLY crash_without_frame(void *unused);
 /* The same with the context in the register of Swift. */
-extern void crash_with_context(void *context);
+OF_ASSEMBLY crash_with_context(void *context);
 
 struct context {
     struct context *parent;

@@ -1,5 +1,6 @@
 /* Our reader of unwind tables against libunwind's reader, on every entry of every loaded module:
  * one step from invented registers over an invented stack must give the same caller. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t
 int test_against_libunwind(char *ret_message, size_t size);
 
 /* The stack, as both readers see it. */
-static uint64_t stack[16384]; /* frames of vfwprintf() have 33 KiB */
+static uint64_t stack[16384]; /* also for a frame of 33 KiB above the last register */
 
 static int find_proc_info(unw_addr_space_t in, unw_word_t ip, unw_proc_info_t *procedure, int need_unwind_info, void *argument)
 {
@@ -138,6 +139,18 @@ static bool has_rule(uint64_t pc, uint32_t column)
     return false;
 }
 
+/* For a message: the module of an address, and the place in it. */
+static const char *place_of(uint64_t pc)
+{
+    static char text[300];
+    Dl_info info;
+    if (dladdr((void *)(uintptr_t)pc, &info))
+        snprintf(text, sizeof text, "%s+%llx", info.dli_fname, (unsigned long long)(pc - (uint64_t)(uintptr_t)info.dli_fbase));
+    else
+        snprintf(text, sizeof text, "%llx", (unsigned long long)pc);
+    return text;
+}
+
 static int compare(unw_addr_space_t space, uint64_t pc, char *message, size_t size)
 {
     uint64_t theirs[LG__REGISTERS_MAX], ours[LG__REGISTERS_MAX];
@@ -149,14 +162,12 @@ static int compare(unw_addr_space_t space, uint64_t pc, char *message, size_t si
     int they = known ? step_by_libunwind(space, theirs) : -1;
     int we = lg__unwind_dwarf_step(ours);
     if (they != we) {
-        const struct lg__module_range *module = lg__modules_search(lg__modules_published(), pc);
-        snprintf(message, size, "at %llx of %s libunwind says %d and we say %d", (unsigned long long)(module ? pc - module->bias : pc),
-                 module ? (const char *)(uintptr_t)module->name : "no module", they, we);
+        snprintf(message, size, "at %s libunwind says %d and we say %d", place_of(pc), they, we);
         return -1;
     }
     for (uint32_t i = 0; we == 1 && i <= lg__arch_pc; i++)
         if (matters(i) && !(i == lg__arch_sp && has_rule(pc, i)) && theirs[i] != ours[i]) {
-            snprintf(message, size, "at %llx libunwind has %llx in register %u, and we have %llx", (unsigned long long)pc,
+            snprintf(message, size, "at %s libunwind has %llx in register %u, and we have %llx", place_of(pc),
                      (unsigned long long)theirs[i], i, (unsigned long long)ours[i]);
             return -1;
         }

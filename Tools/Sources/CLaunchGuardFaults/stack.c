@@ -173,11 +173,11 @@ static void *clash_thread(void *argument)
     return NULL;
 }
 
-/* 64 KiB of stack above 1 MiB that no code may touch: otherwise the memory below a stack is a
- * matter of chance. */
+/* The smallest stack of AArch64 above 1 MiB that no code may touch: otherwise the memory below a
+ * stack is a matter of chance. */
 LGF_WAY stack_clash_pthread(void)
 {
-    enum { GUARD = 1 << 20, STACK = 64 << 10 };
+    enum { GUARD = 1 << 20, STACK = 128 << 10 };
     pthread_attr_t attributes;
     char *base = mmap(NULL, GUARD + STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED || mprotect(base + GUARD, STACK, PROT_READ | PROT_WRITE) != 0 || pthread_attr_init(&attributes) != 0 ||
