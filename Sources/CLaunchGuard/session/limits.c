@@ -102,8 +102,9 @@ static bool idles_briefly(struct lg__cpu_look *look, struct lg__state *state, ui
 
 /* SIGKILL comes when CPU time reaches the hard limit; no handler runs. The thread sleeps until the
  * limit can be near: all processors together use it up no faster. Near the limit the mark is there
- * while the program goes on using CPU time, and is taken back when it idles for a second: a program
- * that sleeps is not ended by the limit. The looks at one that idles get rare, for they use up its CPU time. */
+ * while the program goes on using CPU time, and is taken back when it idles for a second: a
+ * program that sleeps is not ended by the limit. The looks at one that idles get rare, for they
+ * use up its CPU time. */
 static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, uint64_t now)
 {
     struct lg__cpu_look *last = &session->cpu, before = *last;
