@@ -19,7 +19,7 @@ HEADERS = {path.name: path.read_text() for path in (ROOT / "include/launchguard"
 OTHER_SHAPE = re.compile(r"(reader|record|report|ledger|snapshot|guard_\w+)\.h")
 NOT_IN_SWIFT = {
     "a closure returns, throws or is cancelled": {"lg_complete", "lg_complete_text", "lg_completion_wait_unwanted", "lg_completion_wanted"},
-    "the raw value of an enumeration": {"lg_end_name", "lg_evidence_sentence", "lg_guard_action_name", "lg_guard_class_name", "lg_launch_mode_name",
+    "the raw value of an enumeration": {"lg_crash_kind_name", "lg_end_name", "lg_evidence_sentence", "lg_guard_action_name", "lg_guard_class_name", "lg_launch_mode_name",
                                         "lg_launch_status_name"},
     "literals and interpolation": {"lg_log", "lg_logv", "lg_log_slices"},
     "the guarded operations": {"lg_guard_claim"},

@@ -102,7 +102,7 @@ static bool repeat_for_siginfo(struct arrival *at)
     at->unknown.si_code = SI_KERNEL;
     at->info = &at->unknown;
     at->siginfo_lost = true;
-    return fault.trap && at->signal != SIGTRAP && at->signal != SIGABRT;
+    return (fault.trap || fault.error) && at->signal != SIGTRAP && at->signal != SIGABRT;
 }
 
 /* An earlier handler that crashes inside itself over and over would do so for ever: each time the
