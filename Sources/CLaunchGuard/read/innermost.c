@@ -18,27 +18,38 @@ static bool find_function(const struct lg__innermost_walk *walk, lg_function *re
     return walk->stage == LG_STAGE_DWARF && lg_reader_function(walk->reader, 0, ret_function) == LG_OK;
 }
 
+/* The module that has code at the address: of modules within each other the innermost, which begins
+ * last. */
+static bool find_module(lg_reader *reader, uint64_t address, lg_module *ret_module)
+{
+    bool found = false;
+    lg_module module;
+    for (uint32_t i = 0; lg_reader_module(reader, i, &module) == LG_OK; i++)
+        if (address >= module.start && address < module.end && (!found || module.start > ret_module->start)) {
+            *ret_module = module;
+            found = true;
+        }
+    return found;
+}
+
 /* Where frame `index` is, whose instruction is at `at`. False: in no module, or in one that does
  * not count. */
 static bool find_place(const struct lg__innermost_walk *walk, bool common_too, uint32_t index, uint64_t at, struct lg__innermost_place *ret_place)
 {
     lg_function function;
     lg_module module;
-    for (uint32_t i = 0; lg_reader_module(walk->reader, i, &module) == LG_OK; i++) {
-        if (at < module.start || at >= module.end)
-            continue;
-        const char *slash = strrchr(module.path, '/'), *name = slash ? slash + 1 : module.path;
-        if (!name[0] || (!common_too && lg__common_module(name)))
-            return false;
-        snprintf(ret_place->module, sizeof ret_place->module, "%.*s", (int)sizeof ret_place->module - 1, name);
-        memcpy(ret_place->build_id, module.build_id, sizeof ret_place->build_id);
-        ret_place->bytes = module.end - module.start;
-        ret_place->address = at - module.bias;
-        if (walk->anywhere && index == 0 && find_function(walk, &function))
-            ret_place->address -= function.offset;
-        return true;
-    }
-    return false;
+    if (!find_module(walk->reader, at, &module))
+        return false;
+    const char *slash = strrchr(module.path, '/'), *name = slash ? slash + 1 : module.path;
+    if (!name[0] || (!common_too && lg__common_module(name)))
+        return false;
+    snprintf(ret_place->module, sizeof ret_place->module, "%.*s", (int)sizeof ret_place->module - 1, name);
+    memcpy(ret_place->build_id, module.build_id, sizeof ret_place->build_id);
+    ret_place->bytes = module.end - module.start;
+    ret_place->address = at - module.bias;
+    if (walk->anywhere && index == 0 && find_function(walk, &function))
+        ret_place->address -= function.offset;
+    return true;
 }
 
 /* The address of the instruction of a frame: a return address may be the first byte after its

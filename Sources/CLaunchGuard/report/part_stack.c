@@ -13,12 +13,16 @@ struct frame {
     bool is_signal;
 };
 
+/* Of modules within each other it is the innermost, which begins last. */
 static const lg_module *module_at(const struct lg__report *report, uint64_t address)
 {
-    for (uint32_t i = 0; i < report->module_count; i++)
-        if (address >= report->modules[i].start && address < report->modules[i].end)
-            return &report->modules[i];
-    return NULL;
+    const lg_module *found = NULL;
+    for (uint32_t i = 0; i < report->module_count; i++) {
+        const lg_module *module = &report->modules[i];
+        if (address >= module->start && address < module->end && (!found || module->start > found->start))
+            found = module;
+    }
+    return found;
 }
 
 bool lg__report_is_in_module(const struct lg__report *report, uint64_t address)

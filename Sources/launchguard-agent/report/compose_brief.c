@@ -96,7 +96,8 @@ static void find_modules(lg_reader *reader, struct frames *frames)
         const char *slash = strrchr(module.path, '/');
         for (uint32_t k = 0; k < frames->count; k++) {
             struct frame *frame = &frames->list[k];
-            if (frame->found || frame->lookup < module.start || frame->lookup >= module.end)
+            /* of modules within each other the innermost, which begins last */
+            if (frame->lookup < module.start || frame->lookup >= module.end || (frame->found && frame->start > module.start))
                 continue;
             frame->found = true;
             frame->start = module.start;

@@ -16,7 +16,7 @@
 
 struct frames {
     struct frame {
-        uint64_t lookup;
+        uint64_t lookup, file_address;
         json_t *json;
     } *list;
     size_t count, room;
@@ -24,8 +24,8 @@ struct frames {
 
 static void take(struct frames *frames, json_t *frame)
 {
-    const char *lookup = json_string_value(json_object_get(frame, "lookup"));
-    if (!lookup || !json_object_get(frame, "fileAddress") || frames->count == FRAMES_MAX)
+    const char *lookup = json_string_value(json_object_get(frame, "lookup")), *in_file = json_string_value(json_object_get(frame, "fileAddress"));
+    if (!lookup || !in_file || frames->count == FRAMES_MAX)
         return;
     if (frames->count == frames->room) {
         const size_t room = frames->room ? 2 * frames->room : 256;
@@ -35,7 +35,7 @@ static void take(struct frames *frames, json_t *frame)
         frames->list = list;
         frames->room = room;
     }
-    frames->list[frames->count++] = (struct frame){ strtoull(lookup, NULL, 16), frame };
+    frames->list[frames->count++] = (struct frame){ strtoull(lookup, NULL, 16), strtoull(in_file, NULL, 16), frame };
 }
 
 /* A frame is an object that says what is to be looked up. */
@@ -98,7 +98,8 @@ static void look_up(const lg_module *module, const struct frame *frames, size_t 
         symbols[i].address = frames[i].lookup - module->bias;
     elf_symbols_find(module->path, module->build_id, symbols, count, budget);
     for (size_t i = 0; i < count; i++) {
-        if (symbols[i].name)
+        /* another address: that of a module within this one */
+        if (symbols[i].name && symbols[i].address == frames[i].file_address)
             add(&frames[i], &symbols[i]);
         free(symbols[i].name);
     }

@@ -102,12 +102,15 @@ void full_json_free(struct modules *modules)
     *modules = (struct modules){ .list = NULL };
 }
 
+/* Of modules within each other it is the innermost, which begins last. */
 long full_json_module_at(const struct modules *modules, uint64_t address)
 {
+    long found = -1;
     for (size_t i = 0; i < modules->count; i++)
-        if (address >= modules->list[i].start && address < modules->list[i].end)
-            return (long)i;
-    return -1;
+        if (address >= modules->list[i].start && address < modules->list[i].end &&
+            (found < 0 || modules->list[i].start > modules->list[found].start))
+            found = (long)i;
+    return found;
 }
 
 bool full_json_annotation(const json_t *annotation, const char **ret_key, json_t **ret_value)

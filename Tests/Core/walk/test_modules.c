@@ -3,6 +3,8 @@
  * file. */
 #include "start_guards.h"
 
+#include "store/crc32c.h"
+#include "store/format.h"
 #include "walk/walk.h"
 
 #include <dlfcn.h>
@@ -327,6 +329,60 @@ static void test_few(void **state)
     lg_reader_close(reader);
 }
 
+/* ---- a module within another ---- */
+
+static void *section(uint8_t *file, uint32_t kind)
+{
+    const struct lg__header *header = (void *)file;
+    for (uint32_t i = 0; i < header->section_count; i++)
+        if (header->sections[i].kind == kind)
+            return file + header->sections[i].offset;
+    fail_msg("no section %u", kind);
+    return NULL;
+}
+
+/* The last module of the newest table, which has no frames, moves to the page of this address,
+ * which is in a module of an earlier row. */
+static void move_last_module(uint64_t address)
+{
+    struct stat info;
+    int descriptor = open(newest_run_path(), O_RDWR | O_CLOEXEC);
+    assert_int_equal(fstat(descriptor, &info), 0);
+    uint8_t *file = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    assert_true(file != MAP_FAILED);
+    close(descriptor);
+    struct lg__module_table *tables = section(file, LG__SECTION_MODULES), *table = &tables[tables[1].generation > tables[0].generation];
+    struct lg__module_entry *last = &table->entries[table->count - 1];
+    assert_int_equal(table->commit, LG__COMMIT_MODULES);
+    assert_int_equal(last->has_frames, 0);
+    last->start = last->bias = address & ~UINT64_C(4095);
+    last->end = last->start + 4096;
+    uint32_t crc = lg__crc32c(0, &table->generation, 4 * sizeof(uint32_t));
+    crc = lg__crc32c(crc, table->entries, table->count * sizeof table->entries[0]);
+    table->crc = lg__crc32c(crc, table->text, table->text_size);
+    munmap(file, (size_t)info.st_size);
+}
+
+/* A module may lie in a hole of another one, as the kernel's own does in that of a program. */
+static void test_nested(void **state)
+{
+    static lg_module module;
+    char said[PATH_BYTES];
+    (void)state;
+    lg_reader *reader = crash_in((struct program){ .libraries = 20, .inner = 19, .outer = 0 });
+    const uint64_t pc = pc_of(reader, 1);
+    lg_reader_close(reader);
+    move_last_module(pc - 1);
+    reader = newest_run();
+    assert_int_equal(lg_reader_module(reader, count_of(reader) - 1, &module), LG_OK);
+    snprintf(said, sizeof said, "\"lookup\":\"0x%016llx\",\"module\":\"%s\",\"fileAddress\":\"0x%016llx\"", (unsigned long long)pc - 1, module.path,
+             (unsigned long long)(pc - 1 - module.bias));
+    char *report = report_of(reader);
+    assert_non_null(strstr(report, said));
+    free(report);
+    lg_reader_close(reader);
+}
+
 /* Paths take more room than modules. */
 static void test_long_paths(void **state)
 {
@@ -414,6 +470,7 @@ static void test_holes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_STATE(test_nested),
         cmocka_unit_test(test_holes),
         cmocka_unit_test(test_many), WITH_STATE(test_clean), WITH_STATE(test_another_thread), WITH_STATE(test_event_before), WITH_STATE(test_few), WITH_STATE(test_long_paths),
         cmocka_unit_test(test_namespace), cmocka_unit_test(test_damaged_list),

@@ -59,12 +59,19 @@ void stack_walk_end(stack_walk *walk)
     free(walk);
 }
 
+/* Of modules within each other `module` is the innermost, which begins last. */
+static bool is_inner(const struct stack_walk_module *module, const struct stack_walk_module *found, uint64_t pc)
+{
+    return pc >= module->start && pc < module->end && (!found || module->start > found->start);
+}
+
 const struct module *stack_walk_module_at(const struct stack_walk *walk, uint64_t pc)
 {
+    const struct module *found = NULL;
     for (size_t i = 0; i < walk->count; i++)
-        if (pc >= walk->modules[i].place.start && pc < walk->modules[i].place.end)
-            return &walk->modules[i];
-    return NULL;
+        if (is_inner(&walk->modules[i].place, found ? &found->place : NULL, pc))
+            found = &walk->modules[i];
+    return found;
 }
 
 static bool is_code(const struct stack_walk *walk, uint64_t pc)
@@ -280,10 +287,12 @@ static bool step_out_of_nowhere(const struct stack_walk *walk, struct state *sta
 /* The module of an address that nobody has added. */
 static const struct stack_walk_module *missing(const struct stack_walk *walk, const struct stack_walk_module *modules, size_t count, uint64_t pc)
 {
-    for (size_t i = 0; !stack_walk_module_at(walk, pc) && i < count; i++)
-        if (pc >= modules[i].start && pc < modules[i].end)
-            return &modules[i];
-    return NULL;
+    const struct stack_walk_module *found = NULL;
+    const struct module *added = stack_walk_module_at(walk, pc);
+    for (size_t i = 0; i < count; i++)
+        if (is_inner(&modules[i], found, pc))
+            found = &modules[i];
+    return found && (!added || found->start > added->place.start) ? found : NULL;
 }
 
 /* The same of the callers that code without a row may have. */
