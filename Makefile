@@ -6,7 +6,8 @@
 #                 once built
 #   make long     every test: campaigns, mutants and combinations whole; the tests of `make check`
 #                 also with clang, with traps on undefined behaviour, for AArch64 and against musl;
-#                 those of the Swift modules also with two sanitizers
+#                 those of the Swift modules also with two sanitizers; PART=n runs one of the parts
+#                 of Tests/parts.txt; the outcome goes to Tests/LONG.md
 #   make faults   every way to die, of the C and of the Swift build, and what must be known
 #                 afterwards; FILTER=regex selects
 #   make docs     the pages of the modules, with the toolchain's docc
@@ -24,6 +25,7 @@ TOOL ?= ON
 SWIFT ?= swift
 JOBS ?= $(shell nproc)
 FILTER ?=
+PART ?=
 
 # Each run draws and orders the same; `make long` draws anew (Tests/README.md).
 export PYTHONHASHSEED := 0
@@ -85,7 +87,7 @@ long: core swift-tests
 	@scripts/install-packages table
 	@$(call CMAKE_BUILD,gcc,--target benchmarks,$(WITH_SWIFT))
 	@echo "LAUNCHGUARD_SEED=$$LAUNCHGUARD_SEED make long draws the same again"
-	scripts/run-tests build/gcc
+	scripts/long build/gcc $(PART)
 
 faults: core swift-tests
 	python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)' --cross \

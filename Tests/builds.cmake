@@ -24,3 +24,7 @@ foreach(sanitizer thread address)
     build_test(swift-${sanitizer}-tools long check-swift ${sanitizer} --package-path Tools)
 endforeach()
 build_test(swift-docs long build-docs) # the pages of the modules
+
+# Each test of `make long` is in a part of it.
+add_test(NAME long-parts COMMAND ${PROJECT_SOURCE_DIR}/scripts/long ${PROJECT_BINARY_DIR} list)
+set_tests_properties(long-parts PROPERTIES TIMEOUT 120 LABELS test)
