@@ -194,7 +194,8 @@ call_graph = functools.cache(CallGraph)
 
 def exported(library):
     """The functions that other libraries see."""
-    return {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", library).splitlines()}
+    lines = [line.split() for line in run("nm", "-D", "--defined-only", library).splitlines()]
+    return {name.split("@")[0] for _, kind, name in lines if kind.isupper()}
 
 
 def functions_at(library, addresses):
@@ -404,6 +405,12 @@ class Handler(unittest.TestCase):
             self.skipTest("no debug information")
         self.assertIn(("handler.c", "is_claimed"), reached)
         print("a fault reaches %d functions of %d files" % (len(reached), len({unit for unit, _ in reached})))
+
+    def test_the_package_names_what_is_interposed(self):
+        """The functions of libc that the core exports are in the symbols file of Debian's package."""
+        found = {name for name in exported(LIBRARY) if not is_own(name) and not name.startswith(("lg__", "LAUNCHGUARD_"))}
+        text = (ROOT / "packaging/debian/liblaunchguard0.symbols").read_text()
+        self.assertEqual(found, set(re.findall(r"^ (\w+)@Base ", text, re.M)))
 
     def test_everything_documented_as_signal_safe_is(self):
         names = signal_safe_functions()
