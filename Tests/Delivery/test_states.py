@@ -59,6 +59,19 @@ class States(DeliveryTest):
         entries = self.entries("pending")
         self.assertEqual([(entry["uuid"], entry["pause"], entry["more"]) for entry in entries], [(first.uuid, "busy", 0), (second.uuid, "behind", 1)])
 
+    def test_a_person_ends_the_wait_for_more_of_a_fingerprint(self):
+        server = self.server()
+        for _ in range(3):
+            self.until_sent(self.crash(server).uuid)
+        fourth, _ = self.crash(server), self.crash(server)
+        entry = wait_until(lambda: next((entry for entry in self.entries("pending") if entry["more"] == 1), None), "two runs have one report")
+        self.assertEqual((entry["uuid"], entry["pause"]), (fourth.uuid, "paced"))
+        self.nudge()
+        self.until_sent(fourth.uuid)
+        request = next(request for request in server.accepted() if request.headers["x-request-id"] == fourth.uuid)
+        self.assertEqual(request.headers["x-launchguard-more"], "1")
+        self.assertLess(request.time, entry["next_ns"] / 1e9)
+
     def test_a_run_without_consent(self):
         server = self.server()
         run = self.owe(server=server, consent=WITHHELD)

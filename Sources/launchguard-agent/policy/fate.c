@@ -265,7 +265,7 @@ bool fate_set_report(struct mail *mail, const struct lg__server *server, struct 
 
 bool fate_hurry(struct mail *mail, bool all, struct moment now)
 {
-    const bool is_meant = mail->state == LG_DELIVERY_PENDING ? mail->header.attempts > 0 : all && mail->state != LG_DELIVERY_SENT;
+    const bool is_meant = mail->state == LG_DELIVERY_PENDING || (all && mail->state != LG_DELIVERY_SENT);
     if (is_meant && mail->state == LG_DELIVERY_DEAD)
         mail->header.since_on_ns = now.on_ns; /* the next refusal of its body is believed at once */
     return is_meant && now_due(mail);

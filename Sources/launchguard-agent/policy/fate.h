@@ -72,8 +72,8 @@ bool fate_boot_report(struct mail *mail, struct moment now); /* whether it chang
 bool fate_release(struct mail *mail, const struct lg__server *server, struct moment now);
 /* A report that was tried with the settings of another server begins anew. */
 bool fate_set_report(struct mail *mail, const struct lg__server *server, struct moment now);
-/* A person wants the reports tried now; `all`: also those that are held or were given up. What the
- * server asked for stays. */
+/* A person wants the reports tried now, also one that waits for more of its fingerprint; `all`:
+ * also those that are held or were given up. What the server asked for stays. */
 bool fate_hurry(struct mail *mail, bool all, struct moment now);
 void fate_hurry_server(struct lg__server *server);
 
