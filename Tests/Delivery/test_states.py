@@ -61,14 +61,17 @@ class States(DeliveryTest):
 
     def test_a_person_ends_the_wait_for_more_of_a_fingerprint(self):
         server = self.server()
-        for _ in range(3):
-            self.until_sent(self.crash(server).uuid)
-        fourth, _ = self.crash(server), self.crash(server)
+        for _ in range(9):  # each wait is twice as long as the last one
+            run = self.crash(server)
+            wait_until(lambda: any(entry["uuid"] == run.uuid for entry in self.entries()), "the report is made")
+            self.nudge()
+            self.until_sent(run.uuid)
+        last, _ = self.crash(server), self.crash(server)
         entry = wait_until(lambda: next((entry for entry in self.entries("pending") if entry["more"] == 1), None), "two runs have one report")
-        self.assertEqual((entry["uuid"], entry["pause"]), (fourth.uuid, "paced"))
+        self.assertEqual((entry["uuid"], entry["pause"]), (last.uuid, "paced"))
         self.nudge()
-        self.until_sent(fourth.uuid)
-        request = next(request for request in server.accepted() if request.headers["x-request-id"] == fourth.uuid)
+        self.until_sent(last.uuid)
+        request = next(request for request in server.accepted() if request.headers["x-request-id"] == last.uuid)
         self.assertEqual(request.headers["x-launchguard-more"], "1")
         self.assertLess(request.time, entry["next_ns"] / 1e9)
 

@@ -407,7 +407,7 @@ class Handler(unittest.TestCase):
         print("a fault reaches %d functions of %d files" % (len(reached), len({unit for unit, _ in reached})))
 
     def test_the_package_names_what_is_interposed(self):
-        """The functions of libc that the core exports are in the symbols file of Debian's package."""
+        """The functions of libc that the core exports are in the symbols file for Debian."""
         found = {name for name in exported(LIBRARY) if not is_own(name) and not name.startswith(("lg__", "LAUNCHGUARD_"))}
         text = (ROOT / "packaging/debian/liblaunchguard0.symbols").read_text()
         self.assertEqual(found, set(re.findall(r"^ (\w+)@Base ", text, re.M)))
