@@ -10,8 +10,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define LOCATIONS 1500
-#define CLOCKS ORDERS_THREADS /* a view has a time of each thread, then a stamp of each location */
+#define LOCATIONS 3000
+/* A view has a time of each thread, a place in the total order of sequentially consistent accesses,
+ * and a stamp of each location. */
+#define PLACE ORDERS_THREADS
+#define CLOCKS (ORDERS_THREADS + 1)
 #define STAMPS 0x10000u       /* room for stores between two others */
 #define STORES 200            /* of one location in one run */
 #define STACK_BYTES (256u << 10)
@@ -21,7 +24,7 @@
 #define SITES 2048
 #define EVENTS 4000
 
-enum { ACQUIRE = 1, RELEASE = 2, SC = 4 };
+enum { ACQUIRE = 1, RELEASE = 2, SC = 4, LAST = 8 /* it comes after all others so far */ };
 enum op { LOAD, STORE, RMW, FENCE };
 static const char *const op_names[] = { "load", "store", "rmw", "fence" };
 
@@ -33,6 +36,7 @@ struct store {
     uint32_t stamp;
     uint8_t bytes[8];
     bool follows; /* a read-modify-write of the store before */
+    uint32_t sc;  /* its place among sequentially consistent stores; 0: it is none */
     uint8_t thread;
     struct kept released, order;
 };
@@ -40,6 +44,7 @@ struct store {
 struct location {
     uint8_t *at;
     uint32_t size, count, kinds;
+    bool is_atomic;
     struct store *stores[STORES]; /* in the order of modification */
     uint32_t plain_reads[ORDERS_THREADS], plain_writes[ORDERS_THREADS], reads[ORDERS_THREADS], writes[ORDERS_THREADS];
 };
@@ -55,11 +60,11 @@ struct thread {
     uint8_t *stack, *tls;
     struct view sees, acquires, releases; /* now; after an acquire fence; as of the last release fence */
     struct view did, before;              /* all that it did or read; what a later store is after */
-    bool wrote, ended, timed_out;
+    bool wrote, ended, wait_ends;
     const volatile uint32_t *waits;
     uint32_t pending, stale; /* plain stores whose values are not known yet; loads that memory still shows */
     bool range;
-    struct piece stores[512];
+    struct piece stores[2048];
     struct location *shown[1024];
 };
 
@@ -79,7 +84,7 @@ static struct explorer {
     uint16_t *location_at;
     struct location *locations;
     uint32_t location_count;
-    struct view sc, both;
+    struct view sc, sc_fences, both, chosen;
     uint8_t *arena;
     size_t arena_used;
     struct thread threads[ORDERS_THREADS];
@@ -91,9 +96,9 @@ static struct explorer {
     struct footprint foot, asleep_foot[ORDERS_THREADS];
     bool asleep[ORDERS_THREADS];
     int from_point; /* the choice by which the thread runs; −1: there was none */
-    uint32_t position, depth, steps, switches, stale_left;
+    uint32_t position, depth, steps, stale_left, places;
     enum { GOES_ON, WRONG, DROPPED, RESTART, SLEPT } stop;
-    bool learned, bounded, weak, handled, tracing;
+    bool learned, bounded, weak, handled, tracing, all, named;
     const struct scenario *scenario, *learned_of;
     unsigned scenario_index;
     uint64_t seen, runs, limit, time;
@@ -255,7 +260,8 @@ static unsigned order_at(uintptr_t pc, enum op op, unsigned order)
             site->order &= ~(unsigned)RELEASE;
         if (op == STORE)
             site->order &= ~(unsigned)ACQUIRE;
-        x->ordered[x->site_count++] = site;
+        if (!x->named)
+            x->ordered[x->site_count++] = site;
     }
     site->scenarios |= UINT64_C(1) << x->scenario_index;
     return order & site->order & site->mask;
@@ -400,6 +406,7 @@ static void arrive(bool depends)
         pass();
 }
 
+
 static void race(const struct location *location, const uint32_t *times, bool plain)
 {
     if (!plain || (location->kinds & ORDERS_RACY))
@@ -432,14 +439,30 @@ static void check_write(struct location *location, bool plain)
     (plain ? location->plain_writes : location->writes)[x->self] = tick();
 }
 
+/* A sequentially consistent load has its place in the total order of such accesses where it is made,
+ * or earlier: right after what its thread has made or learned of. It need not see a store of that
+ * order that comes after its place. */
+static bool must_see(const struct store *store)
+{
+    return store->sc && store->sc <= at(&self()->sees, PLACE);
+}
+
 /* The first store that the thread can still see. */
 static uint32_t oldest_seen(const struct location *location, unsigned order)
 {
-    uint32_t least = at(&self()->sees, index_of(location)), sc = order & SC ? at(&x->sc, index_of(location)) : 0, i = location->count - 1;
-    least = least > sc ? least : sc;
-    while (i > 0 && location->stores[i]->stamp > least)
+    const uint32_t index = index_of(location), fences = order & SC ? at(&x->sc_fences, index) : 0;
+    uint32_t least = at(&self()->sees, index), i = location->count - 1;
+    least = least > fences ? least : fences;
+    while (i > 0 && location->stores[i]->stamp > least && !((order & SC) && (order & LAST ? location->stores[i]->sc != 0 : must_see(location->stores[i]))))
         i--;
     return i;
+}
+
+/* What a sequentially consistent load has taken, and the stores before that, have earlier places. */
+static void take_place(const struct location *location, const struct store *taken)
+{
+    for (uint32_t i = 0; i < location->count && location->stores[i]->stamp <= taken->stamp; i++)
+        raise_to(&self()->sees, PLACE, location->stores[i]->sc);
 }
 
 static void take(const struct location *location, const struct store *store, unsigned order)
@@ -452,17 +475,25 @@ static void take(const struct location *location, const struct store *store, uns
     join(&me->did, store->order.at, store->order.count, CLOCKS);
 }
 
+/* Of stores with the same value the first one stands for all: it binds the reader least. */
 static uint32_t choose_store(const struct location *location, uint32_t oldest)
 {
-    uint32_t count = location->count - oldest;
+    uint32_t ways[STORES], count = 0;
+    for (uint32_t i = location->count; i-- > oldest;) {
+        uint32_t same = 0;
+        while (same < count && memcmp(location->stores[ways[same]]->bytes, location->stores[i]->bytes, 8) != 0)
+            same++;
+        ways[same] = i;
+        count += same == count;
+    }
     if (count > 1 && x->scenario->stale && x->stale_left == 0) {
         x->bounded = true;
         count = 1;
     }
-    const uint32_t age = orders_choose(count);
-    if (age && x->scenario->stale)
+    const uint32_t way = orders_choose(count);
+    if (way && x->scenario->stale)
         x->stale_left--;
-    return location->count - 1 - age;
+    return ways[way];
 }
 
 static uint64_t value_of(const struct store *store, unsigned size)
@@ -487,7 +518,7 @@ static void add_store(struct location *location, const void *bytes, unsigned ord
             place--;
     } else if (x->weak && others(&x->writers, location->at)) {
         uint32_t places[STORES], count = 0;
-        for (uint32_t i = location->count, oldest = oldest_seen(location, order); i > oldest; i--)
+        for (uint32_t i = location->count, oldest = oldest_seen(location, order | LAST); i > oldest; i--)
             if (i == location->count || (!location->stores[i]->follows && location->stores[i]->stamp - location->stores[i - 1]->stamp > 1))
                 places[count++] = i;
         place = places[orders_choose(count)];
@@ -499,6 +530,11 @@ static void add_store(struct location *location, const void *bytes, unsigned ord
     memcpy(store->bytes, bytes, location->size);
     store->follows = read;
     store->thread = (uint8_t)x->self;
+    if (order & SC) {
+        raise_to(&x->sc, index, store->stamp);
+        store->sc = ++x->places;
+        raise_to(&me->sees, PLACE, x->places);
+    }
     raise_to(&me->sees, index, store->stamp);
     raise_to(&me->did, index, store->stamp);
     struct view *released = order & RELEASE ? &me->sees : &me->releases;
@@ -526,8 +562,6 @@ static void add_store(struct location *location, const void *bytes, unsigned ord
     location->stores[place] = store;
     location->count++;
     show(location, last_store(location));
-    if (order & SC)
-        raise_to(&x->sc, index, store->stamp);
     me->wrote = true;
 }
 
@@ -538,8 +572,10 @@ static void do_fence(unsigned order)
         join(&me->sees, me->acquires.at, me->acquires.count, 0);
     if (order & SC) {
         x->foot.fence = true;
+        raise_to(&me->sees, PLACE, x->places);
         join(&me->sees, x->sc.at, x->sc.count, CLOCKS);
         join(&x->sc, me->sees.at, me->sees.count, CLOCKS);
+        join(&x->sc_fences, me->sees.at, me->sees.count, CLOCKS);
         me->wrote = true;
     }
     if (order & RELEASE) {
@@ -561,6 +597,8 @@ static void finish_stores(void)
         uint8_t bytes[8];
         memcpy(bytes, location->at, location->size);
         check_write(location, true);
+        if (memcmp(bytes, last_store(location)->bytes, location->size) == 0 && oldest_seen(location, 0) == location->count - 1)
+            continue; /* no thread can tell */
         add_store(location, bytes, x->weak ? 0 : RELEASE, NULL);
     }
 }
@@ -573,7 +611,7 @@ static bool is_unchanged(const struct thread *me)
     return true;
 }
 
-static void load_piece(uint8_t *where, uint32_t size)
+static void load_piece(uint8_t *where, uint32_t size, bool is_plain)
 {
     struct thread *me = self();
     step_on(x->foot.loads, where);
@@ -583,7 +621,7 @@ static void load_piece(uint8_t *where, uint32_t size)
         location = make_location(where, size);
     if (!location)
         return;
-    check_read(location, true);
+    check_read(location, is_plain);
     const uint32_t which = choose_store(location, oldest_seen(location, 0));
     const struct store *store = location->stores[which];
     take(location, store, x->weak ? 0 : ACQUIRE);
@@ -603,7 +641,7 @@ static void plain(volatile void *pointer, size_t size, bool stores, bool range, 
         uint8_t *where = (uint8_t *)pointer;
         for (uint8_t *end = where + size; is_tracked(where) && where < end;) {
             const uint32_t length = piece_at(where, end);
-            load_piece(where, length);
+            load_piece(where, length, true);
             where += length;
         }
         return;
@@ -621,7 +659,7 @@ static void plain(volatile void *pointer, size_t size, bool stores, bool range, 
     for (uint32_t length; where < end; where += length) {
         length = piece_at(where, end);
         if (!stores) {
-            load_piece(where, length);
+            load_piece(where, length, true);
             note("reads", where, 0, 0, pc);
             continue;
         }
@@ -669,7 +707,9 @@ static struct location *atomic_location(uint8_t *where, unsigned size)
         abort();
     }
     struct location *location = known(where);
-    return location ? location : make_location(where, size);
+    location = location ? location : make_location(where, size);
+    location->is_atomic = true;
+    return location;
 }
 
 static bool depends_at(const uint8_t *where, unsigned order)
@@ -692,8 +732,10 @@ static uint64_t atomic_load_at(uint8_t *where, unsigned size, int mo, uintptr_t 
     x->foot.sc |= (order & SC) != 0;
     const uint32_t which = choose_store(location, oldest_seen(location, order));
     take(location, location->stores[which], order);
-    if (order & SC)
+    if (order & SC) {
         self()->wrote = true;
+        take_place(location, location->stores[which]);
+    }
     note("loads", where, value_of(location->stores[which], size), location->count - 1 - which, pc);
     return value_of(location->stores[which], size);
 }
@@ -738,7 +780,7 @@ static uint64_t atomic_change_at(uint8_t *where, unsigned size, change *make, ui
         do_fence(ACQUIRE | RELEASE | SC);
     if (!x->weak)
         order |= ACQUIRE | RELEASE;
-    const uint32_t oldest = oldest_seen(location, order), oldest_failing = expected ? oldest_seen(location, fails) : location->count;
+    const uint32_t oldest = oldest_seen(location, order | LAST), oldest_failing = expected ? oldest_seen(location, fails) : location->count;
     uint32_t ways[STORES], count = 0;
     for (uint32_t i = location->count; i-- > 0;) {
         const bool fits = !expected || value_of(location->stores[i], size) == *expected;
@@ -762,6 +804,8 @@ static uint64_t atomic_change_at(uint8_t *where, unsigned size, change *make, ui
         check_read(location, false);
         note("fails to change", where, old, location->count - 1 - ways[way], pc);
         take(location, store, fails);
+        if (fails & SC)
+            take_place(location, store);
         self()->wrote = true;
         return old;
     }
@@ -930,7 +974,7 @@ void orders_pread(void *to, const void *from, size_t size)
             length = piece_at(where, end);
             if (others(&x->writers, where) && self()->wrote)
                 pass();
-            load_piece(where, length);
+            load_piece(where, length, false);
         }
         do_fence(ACQUIRE);
     }
@@ -958,6 +1002,7 @@ bool orders_wait(const volatile uint32_t *word, uint32_t value, bool ends)
         return false;
     note("waits", where, value, 0, PC);
     self()->waits = word;
+    self()->wait_ends = ends;
     pass();
     return true;
 }
@@ -999,6 +1044,11 @@ static void end_step(void)
     x->from_point = -1;
 }
 
+static unsigned switches_of(const struct scenario *scenario)
+{
+    return x->all ? scenario->switches_of_all : scenario->switches;
+}
+
 static void go_on(struct thread *thread)
 {
     if (thread->begun)
@@ -1009,7 +1059,8 @@ static void go_on(struct thread *thread)
 
 static void run_threads(void)
 {
-    volatile unsigned switches = x->scenario->switches;
+    const unsigned most = switches_of(x->scenario);
+    volatile unsigned switches = most;
     memset(x->asleep, 0, sizeof x->asleep);
     memset(&x->foot, 0, sizeof x->foot);
     x->from_point = -1;
@@ -1025,7 +1076,7 @@ static void run_threads(void)
             waiting += x->threads[i].waits != NULL;
             if (x->threads[i].waits)
                 continue;
-            if (goes_on && i != x->last && x->scenario->switches && switches == 0)
+            if (goes_on && i != x->last && most && switches == 0)
                 x->bounded = true;
             else if (x->asleep[i])
                 sleeping++;
@@ -1035,9 +1086,15 @@ static void run_threads(void)
         if (count == 0) {
             if (sleeping)
                 leave(SLEPT);
-            if (waiting)
+            if (waiting == 0)
+                return;
+            int over = 0; /* the first wait that ends by itself */
+            while (over < ORDERS_THREADS && !(x->threads[over].waits && x->threads[over].wait_ends))
+                over++;
+            if (over == ORDERS_THREADS)
                 wrong("a thread waits for ever", NULL);
-            return;
+            x->threads[over].waits = NULL;
+            continue;
         }
         const uint32_t point = x->position, way = orders_choose((unsigned)count);
         const int next = ready[way];
@@ -1047,7 +1104,7 @@ static void run_threads(void)
             x->asleep[ready[i]] = true;
             x->asleep_foot[ready[i]] = x->trail[point].of[i];
         }
-        if (goes_on && next != x->last && x->scenario->switches)
+        if (goes_on && next != x->last && most)
             switches--;
         x->last = next;
         x->self = next;
@@ -1059,34 +1116,54 @@ static void run_threads(void)
     }
 }
 
-/* One of the contents that files may have after a death at any instant. */
+/* The store of a location that a death leaves. `way`: of those that fit with what was chosen
+ * before, the last (0) or the first (1), or any (2). */
+static void choose_left(struct location *location, struct view *chosen, struct view *needs, unsigned way)
+{
+    const uint32_t index = index_of(location);
+    uint32_t ways[STORES], count = 0;
+    for (uint32_t j = location->count; j-- > 0 && location->stores[j]->stamp >= at(needs, index);) {
+        const struct kept *order = &location->stores[j]->order;
+        bool fits = true;
+        for (uint32_t k = CLOCKS; fits && k < order->count && k < chosen->count; k++)
+            fits = chosen->at[k] == UINT32_MAX || order->at[k] <= chosen->at[k] || k == index;
+        if (fits)
+            ways[count++] = j;
+    }
+    if (count == 0)
+        leave(DROPPED);
+    const struct store *store = location->stores[ways[way == 0 ? 0 : way == 1 ? count - 1 : orders_choose(count)]];
+    chosen->at[index] = store->stamp;
+    join(needs, store->order.at, store->order.count, CLOCKS);
+    show(location, store);
+    if (store != last_store(location))
+        note("a death leaves", location->at, value_of(store, location->size), 1, 0);
+}
+
+/* One of the contents that files may have after a death at any instant. Of plain stores, where they
+ * are many, all are there that may be, or none, or all but one, or one alone. */
 static void choose_death(void)
 {
-    uint32_t chosen[LOCATIONS] = { 0 };
-    bool is_chosen[LOCATIONS] = { false };
-    struct view needs;
-    needs.count = 0;
+    enum { FEW = 5 };
+    static const unsigned any = 2;
+    struct view *chosen = &x->chosen, *needs = &x->both;
+    uint32_t plain_ones = 0;
+    needs->count = 0;
+    chosen->count = CLOCKS + x->location_count;
+    memset(chosen->at, 0xff, chosen->count * sizeof chosen->at[0]);
     for (uint32_t i = 0; i < x->location_count; i++) {
         struct location *location = &x->locations[i];
-        uint32_t ways[STORES], count = 0;
-        if (!(location->kinds & ORDERS_FILE))
+        if ((location->kinds & ORDERS_FILE) && location->is_atomic)
+            choose_left(location, chosen, needs, any);
+        plain_ones += (location->kinds & ORDERS_FILE) && !location->is_atomic && location->count > 1;
+    }
+    const uint32_t odd = plain_ones > FEW ? orders_choose(2 * (plain_ones + 1)) : 0;
+    for (uint32_t i = 0, number = 0; i < x->location_count; i++) {
+        struct location *location = &x->locations[i];
+        if (!(location->kinds & ORDERS_FILE) || location->is_atomic || location->count < 2)
             continue;
-        for (uint32_t j = location->count; j-- > 0 && location->stores[j]->stamp >= at(&needs, CLOCKS + i);) {
-            const struct kept *order = &location->stores[j]->order;
-            bool fits = true;
-            for (uint32_t k = 0; fits && k < i; k++)
-                fits = !is_chosen[k] || CLOCKS + k >= order->count || order->at[CLOCKS + k] <= chosen[k];
-            if (fits)
-                ways[count++] = j;
-        }
-        if (count == 0)
-            leave(DROPPED);
-        const struct store *store = location->stores[ways[orders_choose(count)]];
-        is_chosen[i] = true;
-        chosen[i] = store->stamp;
-        join(&needs, store->order.at, store->order.count, CLOCKS);
-        show(location, store);
-        note("a death leaves", location->at, value_of(store, location->size), (uint32_t)(last_store(location)->stamp != store->stamp), 0);
+        number++;
+        choose_left(location, chosen, needs, plain_ones <= FEW ? any : odd % 2 ^ (odd / 2 == number));
     }
 }
 
@@ -1099,7 +1176,7 @@ static void reset(void)
     x->location_count = x->position = x->steps = 0;
     x->time = 1000000000;
     x->event_count = 0;
-    x->sc.count = 0;
+    x->sc.count = x->sc_fences.count = x->places = 0;
     x->arena_used = 0;
     x->stop = GOES_ON;
     x->self = x->last = -1;
@@ -1244,6 +1321,7 @@ static int by_place(const void *left, const void *right)
 static void name_sites(void)
 {
     size_t count = 0;
+    x->named = true;
     for (size_t i = 0; i < x->site_count; i++) {
         struct site *site = x->ordered[i];
         char function[100], file[700];
@@ -1451,7 +1529,7 @@ static bool explore_and_print(bool weak)
 int orders_main(int argc, char **argv, const struct scenario *scenarios, size_t count)
 {
     const char *name = NULL, *list = NULL, *program = strrchr(argv[0], '/');
-    bool weak = true, x86 = true, all = true;
+    bool right = true, wide = false;
     program = program ? program + 1 : argv[0];
     if (strncmp(program, "test-orders-", 12) == 0)
         program += 12;
@@ -1461,29 +1539,27 @@ int orders_main(int argc, char **argv, const struct scenario *scenarios, size_t 
                 printf("%s: %s: %s\n", program, scenarios[j].name, scenarios[j].sections ? scenarios[j].sections : "");
             return 0;
         }
-        if (strcmp(argv[i], "--weak") == 0)
-            x86 = false;
-        else if (strcmp(argv[i], "--x86") == 0)
-            weak = false;
+        if (strcmp(argv[i], "--all") == 0)
+            wide = true;
         else if (strcmp(argv[i], "--mutants") == 0 && i + 1 < argc)
             list = argv[++i];
         else
             name = argv[i];
     }
     prepare();
+    x->all = wide;
     for (size_t i = 0; i < count; i++) {
         if (name && strcmp(name, scenarios[i].name) != 0)
             continue;
         x->scenario = &scenarios[i];
         x->scenario_index = (unsigned)i;
-        if (x86 && !list)
-            all &= explore_and_print(false);
-        if (weak)
-            all &= explore_and_print(true);
+        if (wide)
+            right &= explore_and_print(false);
+        right &= explore_and_print(true);
     }
-    if (list && all) {
+    if (list && right) {
         sort_scenarios(count);
         return try_mutants(program, scenarios, count, list);
     }
-    return all ? 0 : 1;
+    return right ? 0 : 1;
 }

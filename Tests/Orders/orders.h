@@ -1,16 +1,17 @@
 /* A small model checker: all orders that a scenario of a few threads can have under C11's memory
  * model are run, one after the other, over the real sources of a protocol.
  *
- * The sources are compiled for ThreadSanitizer and linked with this runtime instead of its own: each
- * atomic and each plain access to static memory comes here. The threads of a scenario are
+ * The sources are compiled for ThreadSanitizer and linked with this runtime instead of its own:
+ * each atomic and each plain access to static memory comes here. The threads of a scenario are
  * coroutines of one thread, so that a run repeats exactly; each point where it may go on in more
- * than one way is a choice, and the runs are the choices depth first.
+ * than one way is a choice, and the runs are the choices depth first. A run that another one covers
+ * is left out (sleep sets).
  *
  * The model is one of views. A location has its stores in the order of their modification; a thread
  * has, for each location, the store that it cannot look behind. A load takes any store from there
  * on; an acquire load adds what the store released. Sequentially consistent fences exchange views
- * with one another; a sequentially consistent load sees the last such store to its location. A
- * store may come before others in the order of modification that its thread has not seen. What a
+ * with one another; sequentially consistent stores have one order, and such a load has its place in
+ * that order where it is made, or earlier. A store may come before others in the order of modification that its thread has not seen. What a
  * store depends on is before it: load buffering, which C11 and AArch64 allow, is not explored.
  *
  * On x86-64, the narrower setting, each load acquires, each store releases, and each
@@ -42,14 +43,16 @@ struct scenario {
     void (*handler)(void); /* of a signal: interrupts thread 0 at any access, or does not come */
     void (*check)(void);  /* after all threads have ended, over the last stores; or NULL */
     void (*dead)(void);   /* after a death; or NULL */
-    uint64_t wanted;      /* outcomes that must be seen, in the weak model alone: bits of orders_saw() */
-    uint64_t wanted_x86;
-    unsigned switches;    /* bound on the times that a thread loses the CPU while it could go on; 0: none */
+    uint64_t wanted, wanted_x86; /* outcomes that must be seen: bits of orders_saw() */
+    /* bound on the times that a thread loses the CPU while it could go on, and another one for
+     * --all; 0: none */
+    unsigned switches, switches_of_all;
     unsigned stale;       /* bound on the loads of a run that do not take the last store; 0: none */
 };
 
-/* Explore; the arguments: --weak and --x86, both where none is there; --mutants FILE: weaken the
- * orders, and compare with the list; --list: names and sections; a name: that scenario alone. */
+/* Explore C11. The arguments: --all: x86-64, too, and with the wider bounds; --mutants FILE: weaken
+ * the orders, and compare with the list; --list: names and sections; a name: that scenario
+ * alone. */
 int orders_main(int argc, char **argv, const struct scenario *scenarios, size_t count);
 
 /* In setup(). Plain accesses there may race; the memory outlives the process. */

@@ -108,7 +108,7 @@ ssize_t stand_in_pread(int file, void *to, size_t size, off_t at)
 void stand_in_reader(struct lg_reader *ret_reader, const struct stand_in_section *sections, uint32_t count)
 {
     memset(ret_reader, 0, sizeof *ret_reader);
-    ret_reader->file = (int)(unsigned)(uintptr_t)sections; /* static memory of a program without PIE */
+    ret_reader->file = (int)(unsigned)(uintptr_t)sections; /* static memory, without PIE */
     ret_reader->file_size = UINT64_MAX;
     ret_reader->kind = LG_FILE_RUN;
     ret_reader->header.section_count = count;

@@ -162,6 +162,36 @@ static void receives_text(void)
     r2 = r1 ? text : 0;
 }
 
+/* A store may overtake a sequentially consistent one before it, as on AArch64. */
+static void sends_strong_then_weak(void)
+{
+    atomic_fetch_add(&a, 1);
+    set(b, 1, RELAXED);
+    atomic_load(&a);
+}
+
+static void sends_strong_then_fence(void)
+{
+    atomic_fetch_add(&a, 1);
+    atomic_thread_fence(memory_order_release);
+    set(b, 1, RELAXED);
+    atomic_load(&a);
+}
+
+static void receives_strong(void)
+{
+    r1 = get(b, RELAXED);
+    atomic_thread_fence(memory_order_acquire);
+    r2 = atomic_load(&a);
+}
+
+/* A load without an order comes after a sequentially consistent one that follows it. */
+static void receives_backwards(void)
+{
+    r1 = get(b, RELAXED);
+    r2 = atomic_load(&a);
+}
+
 /* ---- two readers of two writers ---- */
 
 static void writes_a(void)
@@ -279,7 +309,7 @@ static void one_is_last(void)
     must(!(get(a, RELAXED) == 1 && get(b, RELAXED) == 1));
 }
 
-/* ---- what is never explored, load buffering; and what no model allows: two that take the same ---- */
+/* ---- what is never explored, load buffering; and what no model allows ---- */
 
 static void copies_a(void)
 {
@@ -380,6 +410,9 @@ static const struct scenario scenarios[] = {
     { .name = "MP, fence and acquire", .threads = { sends_fence, receives_acquired }, .check = passed, .wanted = BOTH },
     { .name = "MP, forwarded by a change", .threads = { adds_released, forwards, receives_forwarded }, .check = passed, .wanted = BOTH },
     { .name = "MP of a plain text", .threads = { sends_text, receives_text }, .check = passed, .wanted = NONE | BOTH },
+    { .name = "MP, overtaking", .threads = { sends_strong_then_weak, receives_strong }, .check = see, .wanted = FIRST | BOTH | NONE | SECOND },
+    { .name = "MP, not overtaking", .threads = { sends_strong_then_fence, receives_strong }, .check = passed, .wanted = BOTH | NONE | SECOND },
+    { .name = "MP, overtaken load", .threads = { sends_strong_then_fence, receives_backwards }, .check = see, .wanted = FIRST | BOTH | NONE | SECOND },
     { .name = "IRIW", .threads = { writes_a, writes_b, looks_a_first, looks_b_first }, .check = see, .wanted = DISAGREE },
     { .name = "IRIW, sequentially consistent", .threads = { writes_a_strong, writes_b_strong, looks_a_first_strong, looks_b_first_strong }, .check = agree, .wanted = OUTCOME(1, 1, 1, 1) },
     { .name = "IRIW with fences", .threads = { writes_a, writes_b, looks_a_first_fence, looks_b_first_fence }, .check = agree, .wanted = OUTCOME(1, 1, 1, 1) },

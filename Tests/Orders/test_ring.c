@@ -158,11 +158,14 @@ static void make_one_lane(void)
     make(2, 4);
 }
 
+/* The kernel says that a thread is gone, with all that the thread did. */
+static _Atomic uint32_t gone;
+
 long lg__os_signal_send(pid_t pid, pid_t tid, int signal)
 {
     (void)pid;
     (void)signal;
-    return tid == 99 ? -ESRCH : 0;
+    return atomic_load_explicit(&gone, memory_order_acquire) == (uint32_t)tid ? -ESRCH : 0;
 }
 
 static void make_dead_lane(void)
@@ -170,6 +173,13 @@ static void make_dead_lane(void)
     make_one_lane();
     atomic_store(&ring.writers[1].word, (UINT64_C(1) << 32) | 99);
     atomic_store(&ring.writers[1].busy, 4096);
+    gone = 99;
+}
+
+static void write_and_go(void)
+{
+    put(0, 1);
+    atomic_store_explicit(&gone, 100, memory_order_release);
 }
 
 /* ---- the shared lane ---- */
@@ -191,9 +201,10 @@ static const struct scenario scenarios[] = {
     { .name = "lane, quick, at a death", .sections = "Ring log", .setup = make_lanes_quick, .threads = { write_three }, .dead = read_dead },
     { .name = "handler in a lane", .sections = "Ring log", .setup = make_lanes_larger, .threads = { write_two }, .handler = interrupts, .check = all_are_there, .dead = read_dead },
     { .name = "lane of a dead thread", .sections = "Ring log", .setup = make_dead_lane, .threads = { write_one, write_one }, .check = all_are_there },
+    { .name = "lane that is handed on", .sections = "Ring log", .setup = make_one_lane, .threads = { write_and_go, write_one }, .check = all_are_there },
     { .name = "shared lane", .sections = "Ring log", .setup = make_shared, .threads = { write_one, write_one }, .check = all_are_there },
-    { .name = "shared lane at a death", .sections = "Ring log", .setup = make_shared, .threads = { write_one, write_one }, .switches = 1, .dead = read_dead },
-    { .name = "shared lane, a lap", .sections = "Ring log", .setup = make_shared_small, .threads = { write_two, write_one }, .check = all_are_there, .switches = 2 },
+    { .name = "shared lane at a death", .sections = "Ring log", .setup = make_shared, .threads = { write_one, write_one }, .switches = 1, .switches_of_all = 1, .dead = read_dead },
+    { .name = "shared lane, a lap", .sections = "Ring log", .setup = make_shared_small, .threads = { write_two, write_one }, .check = all_are_there, .switches = 2, .switches_of_all = 3 },
 };
 
 int main(int argc, char **argv)
