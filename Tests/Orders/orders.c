@@ -31,7 +31,7 @@ static const char *const op_names[] = { "load", "store", "rmw", "fence" };
 struct view { uint32_t count, at[CLOCKS + LOCATIONS]; };
 struct kept { uint32_t count, *at; }; /* a view that changes no more */
 
-/* One store. `released`: what a load that acquires it learns; `order`: what is in a file with it. */
+/* One store. `released`: what a load that acquires it learns; `order`: what a file has with it. */
 struct store {
     uint32_t stamp;
     uint8_t bytes[8];
@@ -58,11 +58,13 @@ struct thread {
     jmp_buf here;
     bool begun;
     uint8_t *stack, *tls;
-    struct view sees, acquires, releases; /* now; after an acquire fence; as of the last release fence */
+    /* now; after an acquire fence; as of the last release fence */
+    struct view sees, acquires, releases;
     struct view did, before;              /* all that it did or read; what a later store is after */
     bool wrote, ended, wait_ends;
     const volatile uint32_t *waits;
-    uint32_t pending, stale; /* plain stores whose values are not known yet; loads that memory still shows */
+    /* plain stores whose values are not known yet; loads that memory still shows */
+    uint32_t pending, stale;
     bool range;
     struct piece stores[2048];
     struct location *shown[1024];
@@ -439,9 +441,9 @@ static void check_write(struct location *location, bool plain)
     (plain ? location->plain_writes : location->writes)[x->self] = tick();
 }
 
-/* A sequentially consistent load has its place in the total order of such accesses where it is made,
- * or earlier: right after what its thread has made or learned of. It need not see a store of that
- * order that comes after its place. */
+/* A sequentially consistent load has its place in the total order of such accesses where it is
+ * made, or earlier: right after what its thread has made or learned of. It need not see a store of
+ * that order that comes after its place. */
 static bool must_see(const struct store *store)
 {
     return store->sc && store->sc <= at(&self()->sees, PLACE);
@@ -458,7 +460,7 @@ static uint32_t oldest_seen(const struct location *location, unsigned order)
     return i;
 }
 
-/* What a sequentially consistent load has taken, and the stores before that, have earlier places. */
+/* What a sequentially consistent load has taken, and stores before that, have earlier places. */
 static void take_place(const struct location *location, const struct store *taken)
 {
     for (uint32_t i = 0; i < location->count && location->stores[i]->stamp <= taken->stamp; i++)

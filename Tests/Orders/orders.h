@@ -11,8 +11,9 @@
  * has, for each location, the store that it cannot look behind. A load takes any store from there
  * on; an acquire load adds what the store released. Sequentially consistent fences exchange views
  * with one another; sequentially consistent stores have one order, and such a load has its place in
- * that order where it is made, or earlier. A store may come before others in the order of modification that its thread has not seen. What a
- * store depends on is before it: load buffering, which C11 and AArch64 allow, is not explored.
+ * that order where it is made, or earlier. A store may come before others in the order of
+ * modification that its thread has not seen. What a store depends on is before it: load buffering,
+ * which C11 and AArch64 allow, is not explored.
  *
  * On x86-64, the narrower setting, each load acquires, each store releases, and each
  * read-modify-write is a fence; that two readers may see two stores in two orders is left in.
