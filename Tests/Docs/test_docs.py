@@ -164,6 +164,23 @@ class Documents(unittest.TestCase):
         for function in functions:
             self.assertRegex(whole, r"(?m)^[a-zA-Z_][^;=\n]*[ *(]%s\)?\(" % function, f"{function}() is not there")
 
+    def test_the_page_of_orders_names_its_scenarios(self):
+        """docs/CONCURRENCY.md: which program of Tests/Orders/ explores a section."""
+        page, found = (ROOT / "docs/CONCURRENCY.md").read_text(), {}
+        for path in (TESTS / "Orders").glob("test_*.c"):
+            text = path.read_text()
+            names = dict(re.findall(r'#define (\w+) "([^"]+)"', text))
+            for value in re.findall(r"\.sections = ([^,]+),", text):
+                whole = re.sub(r"\w+|\"[^\"]*\"", lambda part: part[0].strip('"') if part[0][0] == '"' else names[part[0]], value)
+                for section in re.split(r" *;", whole):
+                    found.setdefault(section, set()).add(path.stem[len("test_"):])
+        table = re.search(r"\| section \| program \|\n\|---\|---\|\n((?:\|.*\n)+)", page)[1]
+        rows = {section: set(programs.split(", ")) for section, programs in re.findall(r"\| (.+?) \| (.+?) \|", table)}
+        self.assertGreater(len(rows), 5)
+        self.assertEqual(rows, found)
+        self.assertLessEqual(set(rows), set(re.findall(r"(?m)^##+ (.+)$", page)))
+        self.assertRegex((TESTS / "Orders/CMakeLists.txt").read_text(), " ".join(sorted(set().union(*rows.values()))))
+
     def test_internal_names_are_there(self):
         there = {name for path in (ROOT / "Sources/CLaunchGuard").glob("*/*.[ch]") for name in re.findall(r"\blg__\w+", path.read_text())}
         for document in DOCUMENTS:

@@ -31,6 +31,7 @@ void lg__earlier_set(int signal, const struct lg__earlier *to)
 {
     struct actions *of = &actions[signal];
     const uint32_t number = atomic_fetch_add(&of->begun, 1) + 1;
+    atomic_thread_fence(memory_order_release); /* the stores below may overtake the one above */
     of->versions[number % VERSIONS] = *to;
     uint32_t whole = atomic_load(&of->whole);
     while ((int32_t)(number - whole) > 0 && !atomic_compare_exchange_weak(&of->whole, &whole, number)) {}

@@ -132,10 +132,11 @@ static uint32_t copy_in(uint32_t crc, uint8_t *cells, uint64_t mask, uint64_t at
 }
 
 /* The old commit word of a cell must be gone before its old content is: else a death in between
- * shows a mixture whose checksum alone stands between it and the reader. */
+ * shows a mixture whose checksum alone stands between it and the reader. And not before the new
+ * head is there: else an old entry looks torn. */
 static inline uint64_t *open_cell(uint8_t *cell)
 {
-    atomic_store_explicit((_Atomic uint64_t *)(void *)cell, 0, memory_order_relaxed);
+    atomic_store_explicit((_Atomic uint64_t *)(void *)cell, 0, memory_order_release);
     atomic_thread_fence(memory_order_release);
     return (uint64_t *)(void *)cell;
 }
