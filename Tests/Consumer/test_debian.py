@@ -69,7 +69,8 @@ class Debian(unittest.TestCase):
         version = self.said("dpkg-deb -f /tmp/launchguard_*.deb Version").split("-")[0]
         self.said("apt-get install -y --no-install-recommends /tmp/*.deb gcc libc6-dev pkg-config")
         self.assertEqual(self.said("launchguard --version"), version + "\n")
-        libraries = self.said("ldd /usr/bin/launchguard")
+        self.assertRegex(self.inside("ldd /usr/bin/launchguard").stdout, "(?:not a dynamic executable|statically linked)")
+        libraries = self.said("ldd /usr/libexec/launchguard/launchguard")
         self.assertNotIn("not found", libraries)
         self.assertNotRegex(libraries, "swift|unwind|launchguard")
         self.assertEqual(self.said("dpkg -l libunwind8 | grep -c ^ii || true"), "0\n", "nothing needs libunwind")
