@@ -190,9 +190,9 @@ class Day(DeliveryTest):
         reports = self.reports()
         crashes = sum(reports.values())
         print("%g minutes, %d lives: %s; %d entries, %d repairs, %d calls of the tool, %d times the clock was set, %d times the network changed; "
-              "%d reports of %d crashes, of which %d on a full disk" %
+              "%d reports stand for %d of %d crashes and kills, %d of them on a full disk" %
               (MINUTES, lives, ", ".join("%s %d" % pair for pair in sorted(self.ends.items())), self.entries_logged, self.repairs, self.calls, clocks, nights,
-               len(reports), self.bad + self.doubtful, self.doubtful))
+               len(reports), crashes, self.bad + self.doubtful, self.doubtful))
         self.print_curves()
         # where the disk is full a run may have no file, and is counted by the ledger alone
         self.assertGreaterEqual(crashes, self.bad, "reports are lost")
