@@ -83,7 +83,7 @@ class Debian(unittest.TestCase):
         self.assertIn("crash", self.said("launchguard list /tmp/state"))
         # The commands of the program in libexec.
         self.assertIn("1 run in 1 state directory", self.said("launchguard collect --into /tmp/fleet.db /tmp/state"))
-        self.assertIn("1× on 1 device", self.said("launchguard top /tmp/fleet.db"))
+        self.assertIn("1 of 1 run on 1 device died", self.said("launchguard top /tmp/fleet.db"))
         # The catalogue needs the shared library of its own version.
         self.assertIn("null-write", self.said("launchguard-faults --list"))
         self.purged()
