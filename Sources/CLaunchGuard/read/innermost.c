@@ -18,14 +18,12 @@ static bool find_function(const struct lg__innermost_walk *walk, lg_function *re
     return walk->stage == LG_STAGE_DWARF && lg_reader_function(walk->reader, 0, ret_function) == LG_OK;
 }
 
-/* The module that has code at the address: of modules within each other the innermost, which begins
- * last. */
 static bool find_module(lg_reader *reader, uint64_t address, lg_module *ret_module)
 {
     bool found = false;
     lg_module module;
     for (uint32_t i = 0; lg_reader_module(reader, i, &module) == LG_OK; i++)
-        if (address >= module.start && address < module.end && (!found || module.start > ret_module->start)) {
+        if (lg__innermost_takes(&module, found ? ret_module : NULL, address)) {
             *ret_module = module;
             found = true;
         }

@@ -31,6 +31,13 @@ struct lg__innermost_place {
 #define LG__INNERMOST_FEW 5u
 #define LG__INNERMOST_MAX 12u /* through a runtime whose functions count as the program's */
 
+/* Whether an address is of this module rather than of the one found before, or NULL: of modules
+ * within each other it is of the innermost, which begins last. */
+static inline bool lg__innermost_takes(const lg_module *module, const lg_module *found, uint64_t address)
+{
+    return address >= module->start && address < module->end && (!found || module->start > found->start);
+}
+
 /* Whether the name of a module's file begins so. */
 bool lg__innermost_has_module(lg_reader *reader, const char *begin);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "read/innermost.h"
 #include "report/items.h"
 #include "report/values.h"
 
@@ -13,15 +14,12 @@ struct frame {
     bool is_signal;
 };
 
-/* Of modules within each other it is the innermost, which begins last. */
 static const lg_module *module_at(const struct lg__report *report, uint64_t address)
 {
     const lg_module *found = NULL;
-    for (uint32_t i = 0; i < report->module_count; i++) {
-        const lg_module *module = &report->modules[i];
-        if (address >= module->start && address < module->end && (!found || module->start > found->start))
-            found = module;
-    }
+    for (uint32_t i = 0; i < report->module_count; i++)
+        if (lg__innermost_takes(&report->modules[i], found, address))
+            found = &report->modules[i];
     return found;
 }
 
