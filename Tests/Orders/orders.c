@@ -477,6 +477,19 @@ static void take(const struct location *location, const struct store *store, uns
     join(&me->did, store->order.at, store->order.count, CLOCKS);
 }
 
+/* One of so many ways, of which the first takes the last store. */
+static uint32_t choose_way(uint32_t count)
+{
+    if (count > 1 && x->scenario->stale && x->stale_left == 0) {
+        x->bounded = true;
+        count = 1;
+    }
+    const uint32_t way = orders_choose(count);
+    if (way && x->scenario->stale)
+        x->stale_left--;
+    return way;
+}
+
 /* Of stores with the same value the first one stands for all: it binds the reader least. */
 static uint32_t choose_store(const struct location *location, uint32_t oldest)
 {
@@ -488,14 +501,7 @@ static uint32_t choose_store(const struct location *location, uint32_t oldest)
         ways[same] = i;
         count += same == count;
     }
-    if (count > 1 && x->scenario->stale && x->stale_left == 0) {
-        x->bounded = true;
-        count = 1;
-    }
-    const uint32_t way = orders_choose(count);
-    if (way && x->scenario->stale)
-        x->stale_left--;
-    return ways[way];
+    return ways[choose_way(count)];
 }
 
 static uint64_t value_of(const struct store *store, unsigned size)
@@ -793,13 +799,7 @@ static uint64_t atomic_change_at(uint8_t *where, unsigned size, change *make, ui
         if (!x->weak && fits && is_last)
             break;
     }
-    if (count > 1 && x->scenario->stale && x->stale_left == 0) {
-        x->bounded = true;
-        count = 1;
-    }
-    const uint32_t way = orders_choose(count);
-    if (way && x->scenario->stale)
-        x->stale_left--;
+    const uint32_t way = choose_way(count);
     struct store *store = location->stores[ways[way]];
     const uint64_t old = value_of(store, size), now = make(old, operand);
     if (expected && old != *expected) {

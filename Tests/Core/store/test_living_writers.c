@@ -2,6 +2,7 @@
  * as it was before or after, and no mixture, whatever the checksum says. The test changes the file
  * at fault points of the reader. */
 #include "harness.h"
+#include "sections.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +15,6 @@
 
 #include "os/fault_point.h"
 #include "store/crc32c.h"
-#include "store/format.h"
 
 static uint8_t *file;
 static size_t file_bytes;
@@ -48,12 +48,7 @@ static void change_at(const char *point, unsigned passes, void (*change)(void))
 
 static void *section(uint32_t kind)
 {
-    const struct lg__header *header = (void *)file;
-    for (uint32_t i = 0; i < header->section_count; i++)
-        if (header->sections[i].kind == kind)
-            return file + header->sections[i].offset;
-    fail_msg("no section %u", kind);
-    return NULL;
+    return section_of(file, kind);
 }
 
 static void map_file(const char *path)

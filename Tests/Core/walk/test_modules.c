@@ -1,10 +1,10 @@
 /* Programs with more modules than the run file has room for, with long paths, in namespaces of
  * their own, and with a damaged list of the loader: the modules in which frames lie are in the
  * file. */
+#include "sections.h"
 #include "start_guards.h"
 
 #include "store/crc32c.h"
-#include "store/format.h"
 #include "walk/walk.h"
 
 #include <dlfcn.h>
@@ -331,16 +331,6 @@ static void test_few(void **state)
 
 /* ---- a module within another ---- */
 
-static void *section(uint8_t *file, uint32_t kind)
-{
-    const struct lg__header *header = (void *)file;
-    for (uint32_t i = 0; i < header->section_count; i++)
-        if (header->sections[i].kind == kind)
-            return file + header->sections[i].offset;
-    fail_msg("no section %u", kind);
-    return NULL;
-}
-
 /* The last module of the newest table, which has no frames, moves to the page of this address,
  * which is in a module of an earlier row. */
 static void move_last_module(uint64_t address)
@@ -351,7 +341,7 @@ static void move_last_module(uint64_t address)
     uint8_t *file = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     assert_true(file != MAP_FAILED);
     close(descriptor);
-    struct lg__module_table *tables = section(file, LG__SECTION_MODULES), *table = &tables[tables[1].generation > tables[0].generation];
+    struct lg__module_table *tables = section_of(file, LG__SECTION_MODULES), *table = &tables[tables[1].generation > tables[0].generation];
     struct lg__module_entry *last = &table->entries[table->count - 1];
     assert_int_equal(table->commit, LG__COMMIT_MODULES);
     assert_int_equal(last->has_frames, 0);
@@ -367,13 +357,16 @@ static void move_last_module(uint64_t address)
 static void test_nested(void **state)
 {
     static lg_module module;
-    char said[PATH_BYTES];
+    char said[PATH_BYTES], before[33], after[33];
     (void)state;
     lg_reader *reader = crash_in((struct program){ .libraries = 20, .inner = 19, .outer = 0 });
     const uint64_t pc = pc_of(reader, 1);
+    assert_int_equal(lg_reader_fingerprint(reader, before), LG_OK);
     lg_reader_close(reader);
     move_last_module(pc - 1);
     reader = newest_run();
+    assert_int_equal(lg_reader_fingerprint(reader, after), LG_OK);
+    assert_string_not_equal(before, after); /* another module has the frame */
     assert_int_equal(lg_reader_module(reader, count_of(reader) - 1, &module), LG_OK);
     snprintf(said, sizeof said, "\"lookup\":\"0x%016llx\",\"module\":\"%s\",\"fileAddress\":\"0x%016llx\"", (unsigned long long)pc - 1, module.path,
              (unsigned long long)(pc - 1 - module.bias));
