@@ -62,6 +62,53 @@ static uint64_t near_ns(uint64_t limit_s)
 /* A program that gets no processor looks idle for a while, and is not. */
 #define CPU_IDLE_NS SECOND_NS
 
+/* Whether the program uses CPU time so fast that two seconds are enough for the rest. */
+static bool is_burning(const struct lg__cpu_look *before, uint64_t used_ns, uint64_t left, uint64_t now)
+{
+    if (!before->at_ns || now <= before->at_ns)
+        return false;
+    double rate = (double)(used_ns - before->used_ns) / (double)(now - before->at_ns);
+    return rate * 2 * (double)SECOND_NS >= (double)left;
+}
+
+/* Near the limit, and not for long. */
+static bool idles_briefly(struct lg__cpu_look *look, uint64_t since, uint64_t now)
+{
+    if (!look->near)
+        return false;
+    if (!look->idle_at_ns)
+        look->idle_at_ns = since;
+    return now - look->idle_at_ns < CPU_IDLE_NS;
+}
+
+uint64_t lg__limits_cpu(struct lg__cpu_look *look, uint64_t limit_s, uint64_t used_ns, unsigned processors, uint64_t now)
+{
+    struct lg__cpu_look before = *look;
+    uint64_t limit_ns = limit_s * SECOND_NS, left = limit_ns > used_ns ? limit_ns - used_ns : 0, near = near_ns(limit_s);
+    if (left <= near && before.at_ns && now - before.at_ns < CPU_PAUSE_MIN_NS) /* shows no rate */
+        return CPU_PAUSE_MIN_NS;
+    look->at_ns = now;
+    look->used_ns = used_ns;
+    if (left > near) {
+        uint64_t pause = (left - near) / processors;
+        look->near = false; /* the limit was raised */
+        look->pause_ns = CPU_PAUSE_MIN_NS;
+        return pause > CPU_PAUSE_MIN_NS ? pause : CPU_PAUSE_MIN_NS;
+    }
+    if (is_burning(&before, used_ns, left, now)) {
+        look->near = true;
+        look->idle_at_ns = 0;
+        look->pause_ns = CPU_PAUSE_NEAR_NS;
+    } else if (idles_briefly(look, before.at_ns, now)) {
+        look->pause_ns = CPU_PAUSE_NEAR_NS;
+    } else {
+        look->near = false;
+        look->pause_ns = look->pause_ns < CPU_PAUSE_MIN_NS ? CPU_PAUSE_MIN_NS : 2 * look->pause_ns;
+        look->pause_ns = look->pause_ns < CPU_PAUSE_IDLE_NS ? look->pause_ns : CPU_PAUSE_IDLE_NS;
+    }
+    return look->pause_ns;
+}
+
 static void mark_cpu(struct lg_session *session, struct lg__state *state, uint64_t limit_s, uint64_t used_ns, uint64_t now)
 {
     if (atomic_load(&state->cpu_near_ns))
@@ -75,67 +122,19 @@ static void mark_cpu(struct lg_session *session, struct lg__state *state, uint64
     session->cpu.logged = true;
 }
 
-static void take_cpu_mark_back(struct lg__state *state)
-{
-    if (atomic_load(&state->cpu_near_ns))
-        atomic_store(&state->cpu_near_ns, 0);
-}
-
-/* Whether the program uses CPU time so fast that two seconds are enough for the rest. */
-static bool is_burning(const struct lg__cpu_look *before, uint64_t used_ns, uint64_t left, uint64_t now)
-{
-    if (!before->at_ns || now <= before->at_ns)
-        return false;
-    double rate = (double)(used_ns - before->used_ns) / (double)(now - before->at_ns);
-    return rate * 2 * (double)SECOND_NS >= (double)left;
-}
-
-/* With the mark, and not for long. */
-static bool idles_briefly(struct lg__cpu_look *look, struct lg__state *state, uint64_t since, uint64_t now)
-{
-    if (!atomic_load(&state->cpu_near_ns))
-        return false;
-    if (!look->idle_at_ns)
-        look->idle_at_ns = since;
-    return now - look->idle_at_ns < CPU_IDLE_NS;
-}
-
-/* SIGKILL comes when CPU time reaches the hard limit; no handler runs. The thread sleeps until the
- * limit can be near: all processors together use it up no faster. Near the limit the mark is there
- * while the program goes on using CPU time, and is taken back when it idles for a second: a
- * program that sleeps is not ended by the limit. The looks at one that idles get rare, for they
- * use up its CPU time. */
+/* SIGKILL comes when CPU time reaches the hard limit; no handler runs. */
 static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, uint64_t now)
 {
-    struct lg__cpu_look *last = &session->cpu, before = *last;
-    uint64_t limit_s, used_ns;
-    if (!lg__os_cpu_limit(&limit_s, &used_ns) || limit_s > UINT64_MAX / SECOND_NS) {
-        take_cpu_mark_back(state);
-        return UINT64_MAX;
-    }
-    uint64_t limit_ns = limit_s * SECOND_NS, left = limit_ns > used_ns ? limit_ns - used_ns : 0, near = near_ns(limit_s);
-    if (left <= near && before.at_ns && now - before.at_ns < CPU_PAUSE_MIN_NS) /* shows no rate */
-        return CPU_PAUSE_MIN_NS;
-    last->at_ns = now;
-    last->used_ns = used_ns;
-    if (left > near) {
-        uint64_t pause = (left - near) / lg__os_processors();
-        take_cpu_mark_back(state); /* the limit was raised */
-        last->pause_ns = CPU_PAUSE_MIN_NS;
-        return pause > CPU_PAUSE_MIN_NS ? pause : CPU_PAUSE_MIN_NS;
-    }
-    if (is_burning(&before, used_ns, left, now)) {
+    uint64_t limit_s, used_ns, pause = LG__NEVER;
+    if (lg__os_cpu_limit(&limit_s, &used_ns) && limit_s <= UINT64_MAX / SECOND_NS)
+        pause = lg__limits_cpu(&session->cpu, limit_s, used_ns, lg__os_processors(), now);
+    else
+        session->cpu.near = false;
+    if (session->cpu.near)
         mark_cpu(session, state, limit_s, used_ns, now);
-        last->idle_at_ns = 0;
-        last->pause_ns = CPU_PAUSE_NEAR_NS;
-    } else if (idles_briefly(last, state, before.at_ns, now)) {
-        last->pause_ns = CPU_PAUSE_NEAR_NS;
-    } else {
-        take_cpu_mark_back(state);
-        last->pause_ns = last->pause_ns < CPU_PAUSE_MIN_NS ? CPU_PAUSE_MIN_NS : 2 * last->pause_ns;
-        last->pause_ns = last->pause_ns < CPU_PAUSE_IDLE_NS ? last->pause_ns : CPU_PAUSE_IDLE_NS;
-    }
-    return last->pause_ns;
+    else if (atomic_load(&state->cpu_near_ns))
+        atomic_store(&state->cpu_near_ns, 0);
+    return pause;
 }
 
 uint64_t lg__limits_look(struct lg_session *session, uint64_t now)

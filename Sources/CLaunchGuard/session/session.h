@@ -23,7 +23,8 @@
 struct lg__cpu_look {
     uint64_t at_ns; /* CLOCK_MONOTONIC; 0: there was none */
     uint64_t used_ns, pause_ns;
-    uint64_t idle_at_ns; /* since when it idles with the mark; 0: it does not */
+    uint64_t idle_at_ns; /* since when it idles near the limit; 0: it does not */
+    bool near; /* the limit may end it soon */
     bool logged; /* there is a breadcrumb */
 };
 
@@ -128,6 +129,12 @@ void lg__log_thread_wake(void);
 /* limits.c: the process forked. During a launch the run file notes the fork for a tenth of a
  * second. */
 void lg__limits_forked(struct lg_session *session);
+/* limits.c: look at a program that has used `used_ns` of `limit_s` seconds on that many processors.
+ * The next look is as far away as the limit, for all processors together use time up no faster.
+ * `near` is set near the limit while the program goes on using CPU time, and taken back when the
+ * program idles for a second: a program that sleeps is not ended by the limit. Looks at one that
+ * idles get rare, as they use up its CPU time. Returns the nanoseconds until the next look. */
+uint64_t lg__limits_cpu(struct lg__cpu_look *look, uint64_t limit_s, uint64_t used_ns, unsigned processors, uint64_t now);
 /* limits.c: note that a program that was asked to end, or forked, lives on, and that its CPU time
  * is about to reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the
  * nanoseconds until the next look; LG__NEVER: none is needed. */
