@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -170,13 +171,35 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
     return status;
 }
 
+static bool is_zero(const uint8_t *bytes, size_t size)
+{
+    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* A piece of at most so many bytes between two holes may hold nothing but zeros: a reader saw it as
+ * part of a hole, and it counts as data since then. */
+#define SEEN_MAX ((off_t)16 << 10)
+
+/* The end of the hole that begins at `from`. `base`: the mapping of the file; NULL: there is
+ * none. */
+static off_t end_of_hole(int file, off_t from, off_t size, const uint8_t *base)
+{
+    for (;;) {
+        off_t data = lseek(file, from, SEEK_DATA);
+        if (data < 0 || data >= size)
+            return size; /* the last hole */
+        from = base ? lseek(file, data, SEEK_HOLE) : -1;
+        if (from < 0 || from > size || from - data > SEEN_MAX || !is_zero(base + data, (size_t)(from - data)))
+            return data;
+    }
+}
+
 /* Give back the pieces of at least so many bytes that hold nothing. */
-static void give_back(int file, off_t size, off_t least)
+static void give_back(int file, off_t size, off_t least, const uint8_t *base)
 {
     off_t from = lseek(file, 0, SEEK_HOLE), to;
     for (; from >= 0 && from < size; from = to < size ? lseek(file, to, SEEK_HOLE) : size) {
-        to = lseek(file, from, SEEK_DATA);
-        to = to < 0 ? size : to; /* the last hole */
+        to = end_of_hole(file, from, size, base);
         LG_FAULT_POINT("map: hole found");
         if (to - from >= least)
             fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
@@ -187,7 +210,7 @@ void lg__map_trim(const struct lg__map *map)
 {
     /* the number may have become one of the program */
     if (map->file >= 0 && lg__os_file_identity(map->file) == map->identity)
-        give_back(map->file, (off_t)map->size, TRIM_MIN);
+        give_back(map->file, (off_t)map->size, TRIM_MIN, map->base);
 }
 
 void lg__map_trim_ended(int directory, const char *name)
@@ -197,15 +220,23 @@ void lg__map_trim_ended(int directory, const char *name)
     if (file < 0)
         return;
     if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && !lg__map_locked(file))
-        give_back(file, info.st_size, LG__PAGE);
+        give_back(file, info.st_size, LG__PAGE, NULL);
     close(file);
 }
 
 /* A file with more used bytes is deleted, as clearing it would take too long. */
 #define CLEAR_MAX ((size_t)1 << 20)
-#ifndef MADV_POPULATE_WRITE /* of the libc's that have no name for it */
-#define MADV_POPULATE_WRITE 23
-#endif
+
+/* Pages that hold nothing stay as they are: each page that is written costs the file system more
+ * than the look at it, and a write to the disk later. */
+static void clear_pages(uint8_t *pages, size_t size)
+{
+    for (size_t at = 0; at < size; at += LG__PAGE) {
+        const size_t count = size - at < LG__PAGE ? size - at : LG__PAGE;
+        if (!is_zero(pages + at, count))
+            memset(pages + at, 0, count);
+    }
+}
 
 /* Make all content zero. */
 static bool clear(const struct lg__map *map)
@@ -219,10 +250,7 @@ static bool clear(const struct lg__map *map)
         size_t size = ((size_t)to < map->size ? (size_t)to : map->size) - (size_t)from;
         if ((total += size) > CLEAR_MAX)
             return false;
-        uint8_t *data = (uint8_t *)map->base + from;
-        if (size > LG__PAGE)
-            madvise(data, size, MADV_POPULATE_WRITE);
-        memset(data, 0, size);
+        clear_pages((uint8_t *)map->base + from, size);
     }
     if (from < 0 && errno != ENXIO)
         return false;
