@@ -82,7 +82,8 @@ static const char *from_environment(const char *name)
 static int default_directory(const char *app_id, char *buffer, size_t size, bool *ret_is_given)
 {
     const char *path;
-    if ((*ret_is_given = (path = from_environment("STATE_DIRECTORY")))) /* systemd; several are separated by colons */
+    *ret_is_given = (path = from_environment("STATE_DIRECTORY")) != NULL;
+    if (path) /* systemd; several are separated by colons */
         return snprintf(buffer, size, "%.*s", (int)strcspn(path, ":"), path);
     if ((path = from_environment("XDG_STATE_HOME")))
         return (int)lg__os_join(buffer, size, path, "/", app_id, "");

@@ -178,28 +178,38 @@ static bool is_zero(const uint8_t *bytes, size_t size)
 
 /* A piece of at most so many bytes between two holes may hold nothing but zeros: a reader saw it as
  * part of a hole, and it counts as data since then. */
-#define SEEN_MAX ((off_t)16 << 10)
+#define SEEN_MAX ((off_t)4 * LG__PAGE)
 
-/* The end of the hole that begins at `from`. `base`: the mapping of the file; NULL: there is
- * none. */
-static off_t end_of_hole(int file, off_t from, off_t size, const uint8_t *base)
+static bool holds_nothing(int file, off_t from, off_t to)
+{
+    uint8_t bytes[LG__PAGE];
+    for (off_t at = from; at < to; at += LG__PAGE) {
+        const size_t size = to - at < LG__PAGE ? (size_t)(to - at) : LG__PAGE;
+        if (pread(file, bytes, size, at) != (ssize_t)size || !is_zero(bytes, size))
+            return false;
+    }
+    return true;
+}
+
+/* The end of the hole that begins at `from`. */
+static off_t end_of_hole(int file, off_t from, off_t size)
 {
     for (;;) {
         off_t data = lseek(file, from, SEEK_DATA);
         if (data < 0 || data >= size)
             return size; /* the last hole */
-        from = base ? lseek(file, data, SEEK_HOLE) : -1;
-        if (from < 0 || from > size || from - data > SEEN_MAX || !is_zero(base + data, (size_t)(from - data)))
+        from = lseek(file, data, SEEK_HOLE);
+        if (from < 0 || from - data > SEEN_MAX || !holds_nothing(file, data, from))
             return data;
     }
 }
 
 /* Give back the pieces of at least so many bytes that hold nothing. */
-static void give_back(int file, off_t size, off_t least, const uint8_t *base)
+static void give_back(int file, off_t size, off_t least)
 {
     off_t from = lseek(file, 0, SEEK_HOLE), to;
     for (; from >= 0 && from < size; from = to < size ? lseek(file, to, SEEK_HOLE) : size) {
-        to = end_of_hole(file, from, size, base);
+        to = end_of_hole(file, from, size);
         LG_FAULT_POINT("map: hole found");
         if (to - from >= least)
             fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
@@ -210,7 +220,7 @@ void lg__map_trim(const struct lg__map *map)
 {
     /* the number may have become one of the program */
     if (map->file >= 0 && lg__os_file_identity(map->file) == map->identity)
-        give_back(map->file, (off_t)map->size, TRIM_MIN, map->base);
+        give_back(map->file, (off_t)map->size, TRIM_MIN);
 }
 
 void lg__map_trim_ended(int directory, const char *name)
@@ -220,7 +230,7 @@ void lg__map_trim_ended(int directory, const char *name)
     if (file < 0)
         return;
     if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && !lg__map_locked(file))
-        give_back(file, info.st_size, LG__PAGE, NULL);
+        give_back(file, info.st_size, LG__PAGE);
     close(file);
 }
 

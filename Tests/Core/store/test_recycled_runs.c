@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -190,6 +191,36 @@ static void test_clean_run_is_small(void **state)
     }
     assert_in_range(ended, 4096, 262144);
     check_all();
+}
+
+static void body_is_read(void *argument)
+{
+    char page[4096];
+    (void)argument;
+    body_run(NULL);
+    int file = open(newest_run_path(), O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    assert_int_equal(fstat(file, &info), 0);
+    assert_int_equal(pread(file, page, sizeof page, info.st_size / 2 & ~4095), sizeof page);
+    close(file);
+}
+
+/* What a reader sees of the part that a run does not use is no data of the run. */
+static void test_reader_leaves_nothing(void **state)
+{
+    (void)state;
+    runs(FIRST_LISTS);
+    expect_exit(body_is_read, NULL, 0);
+    int file = open(newest_run_path(), O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    assert_int_equal(fstat(file, &info), 0);
+    if (!can_give_back()) {
+        print_message("the file system of %s cannot give back a part of a file\n", state_path(""));
+        skip();
+    }
+    assert_int_equal(lseek(file, info.st_size / 2 & ~4095, SEEK_DATA), -1);
+    assert_int_equal(errno, ENXIO);
+    close(file);
 }
 
 /* Nothing of a crash is left in the file: the next run that has it shows none. */
@@ -390,6 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_takes_the_oldest),
         WITH_STATE(test_clean_run_is_small),
+        WITH_STATE(test_reader_leaves_nothing),
         WITH_STATE(test_leaves_nothing),
         WITH_STATE(test_crash_is_kept),
         WITH_STATE(test_dies_meanwhile),
