@@ -6,8 +6,7 @@ import ToolBase
 
 /// Stores how processes ended in the files of their runs.
 final class RunWitness {
-    /// The folder in which each program has its state directory, or one state directory; nil: none
-    /// is known.
+    /// As of `RecordsFolder`.
     let root: String?
     /// The owner of each run file, by path. The file of a run never becomes that of another one.
     private var files: [String: Owner] = [:]
@@ -18,16 +17,9 @@ final class RunWitness {
         case process(ProcessIdentity, moment: UInt64)
     }
 
-    /// Made before the program starts. `directory` is the folder of `--directory`; without it the
-    /// usual one.
+    /// Made before the program starts. `directory` is the folder of `--directory`.
     init(_ directory: String?) {
-        let probe = "launchguard-run"
-        if let directory = directory ?? Output.variable("LAUNCHGUARD_DIRECTORY"), !directory.isEmpty {
-            root = directory.absolute
-        } else {
-            let usual = try? Session.stateDirectory(appID: probe)
-            root = usual.map { $0.hasSuffix("/" + probe) ? String($0.dropLast(probe.count + 1)) : $0 }
-        }
+        root = RecordsFolder.path(directory)
         for directory in directories { for path in Self.runs(directory) { files[path] = .earlier } }
     }
 

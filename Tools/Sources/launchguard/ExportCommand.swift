@@ -35,7 +35,7 @@ struct ExportCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "A run file, or a state directory or a tarball of one. Default: $STATE_DIRECTORY, or the current directory.", completion: .file())
+    @Argument(help: "A run file, or a state directory or a tarball of one. Default: $STATE_DIRECTORY, or the current directory, or what launchguard run has made.", completion: .file())
     var target: String?
 
     @Option(help: ArgumentHelp("json, text, html, journal, swift, minidump, sentry or otlp.", valueName: "format"))

@@ -27,7 +27,7 @@ struct InspectCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "A run file, a ledger, a state directory, or a tarball of one. Default: $STATE_DIRECTORY, or the current directory.", completion: .file())
+    @Argument(help: "A run file, a ledger, a state directory, or a tarball of one. Default: $STATE_DIRECTORY, or the current directory, or what launchguard run has made.", completion: .file())
     var target: String?
 
     @Option(

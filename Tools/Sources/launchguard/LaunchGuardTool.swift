@@ -13,8 +13,9 @@ struct LaunchGuardTool: AsyncParsableCommand {
         abstract: "Read the records of LaunchGuard: how runs ended, why, and what came before.",
         discussion: """
             DIR is the state directory of an application, with ledger.lg and the run files runs/*.lgrun. Without DIR the tool \
-            uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger. The tool never disturbs a \
-            living process, and writes to these files in witness and reset alone. upload asks an agent to send the reports of DIR/spool.
+            uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger; list, inspect, log, \
+            verify and export then use what launchguard run has made for this user. The tool never disturbs a living process, \
+            and writes to these files in witness and reset alone. upload asks an agent to send the reports of DIR/spool.
 
             list, inspect, log, verify and export also read a tarball (.tar, .tar.gz, .tar.xz, .tar.zst, .tar.bz2) of such \
             directories; \

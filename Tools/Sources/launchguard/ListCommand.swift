@@ -21,7 +21,7 @@ struct ListCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "A state directory, a folder of some, or a tarball. Default: $STATE_DIRECTORY, or the current directory.", completion: .file())
+    @Argument(help: "A state directory, a folder of some, or a tarball. Default: $STATE_DIRECTORY, or the current directory, or what launchguard run has made.", completion: .file())
     var directory: String?
 
     @Option(name: [.customShort("n"), .customLong("lines")], help: ArgumentHelp("Only the newest runs, of each directory.", valueName: "count"))

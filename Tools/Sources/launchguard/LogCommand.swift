@@ -18,7 +18,7 @@ struct LogCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "A run file, or a state directory or a tarball of one: its newest run. Default: $STATE_DIRECTORY, or the current directory.", completion: .file())
+    @Argument(help: "A run file, or a state directory or a tarball of one: its newest run. Default: $STATE_DIRECTORY, or the current directory, or what launchguard run has made.", completion: .file())
     var target: String?
 
     @Flag(name: [.customShort("f"), .customLong("follow")], help: "Go on printing new breadcrumbs until the process is gone.")

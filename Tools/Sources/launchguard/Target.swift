@@ -1,19 +1,24 @@
 import ArgumentParser
 import LaunchGuardReportModel
+import ToolRun
 
 /// The target of a command: one file, or a state directory.
 enum Target {
     case file(String)
     case directory(StateDirectory)
 
-    /// The target that the argument names, or without an argument the default state directory; with
-    /// a number, that run of the directory.
-    init(_ argument: String?, run: UInt64? = nil) throws {
-        let targets = try Self.all(argument)
+    /// The target that the argument names, or without an argument the default state directory, of a
+    /// command that changes it.
+    init(_ argument: String?) throws {
+        try self.init(argument == nil ? [.directory(Self.usualDirectory())] : Self.all(argument), argument)
+    }
+
+    /// The only one of the targets; with a number, that run of the directory.
+    fileprivate init(_ targets: [Target], _ argument: String?, run: UInt64? = nil) throws {
         guard targets.count == 1 else {
             let names = targets.prefix(20).map { "\n  " + TextWriter.escaped($0.path) }.joined()
             let more = targets.count > 20 ? "\n  and \(targets.count - 20) more" : ""
-            throw ValidationError("\(argument ?? "") holds \(targets.count) state directories; name one of them:\(names + more)")
+            throw ValidationError("\(argument ?? Self.recordsFolder ?? "") holds \(targets.count) state directories; name one of them:\(names + more)")
         }
         self = targets[0]
         guard let run else { return }
@@ -29,10 +34,18 @@ enum Target {
     }
 
     /// The targets that the argument names: at least one, and more than one only for a folder or a
-    /// tarball with several state directories.
+    /// tarball with several state directories. Without an argument the default state directory, or
+    /// else all that `launchguard run` has made.
     static func all(_ argument: String?) throws -> [Target] {
         guard let argument else {
-            return [.directory(try usualDirectory())]
+            do {
+                return [.directory(try usualDirectory())]
+            } catch {
+                guard let folder = recordsFolder else { throw error }
+                let directories = StateDirectory.all(in: folder, levels: 1)
+                guard !directories.isEmpty else { throw error }
+                return directories.map { .directory($0) }
+            }
         }
         let unpacked = try Tarball.unpack(argument)
         let path = unpacked ?? argument
@@ -49,6 +62,14 @@ enum Target {
             throw ExitStatus.nothingFound.code
         }
         return directories.map { .directory($0) }
+    }
+
+    private static var recordsFolder: String? {
+        #if os(Linux)
+        RecordsFolder.path()
+        #else
+        nil
+        #endif
     }
 
     private static func usualDirectory() throws -> StateDirectory {
@@ -93,7 +114,7 @@ struct RunOptions: ParsableArguments {
 
     @Option(
         defaultAsFlag: Last.newest, parsing: .next,
-        help: ArgumentHelp("The newest run of a state directory; with an end, such as crash, the newest run that ended so.", valueName: "end"))
+        help: ArgumentHelp("The newest run of a state directory, or of all in a folder; with an end, such as crash, the newest run that ended so.", valueName: "end"))
     var last: Last?
 
     /// The value of `--last`: the option may stand alone, before the target.
@@ -123,15 +144,24 @@ struct RunOptions: ParsableArguments {
             guard argument == nil else { throw ValidationError("--last: \(word) is no end of a run.\(Suggestion.text(for: word, among: RunEnd.allCases.map(\.rawValue)))") }
             argument = word
         }
-        let target = try Target(argument, run: run)
-        guard let last else { return target }
-        guard case .directory(let directory) = target else { throw ValidationError("--last needs a state directory.") }
-        guard case .end(let end) = last else { return .file(try target.newestRun()) }
-        guard let path = try directory.lastRun(where: { $0 == end }, try? directory.ledger())?.path else {
-            Output.complain("\(directory.path): no run here has the end \(end.rawValue)")
+        let targets = try Target.all(argument)
+        guard let last else { return try Target(targets, argument, run: run) }
+        let directories = try targets.map { target in
+            guard case .directory(let directory) = target else { throw ValidationError("--last needs a state directory.") }
+            return directory
+        }
+        let runs = try directories.compactMap { directory in
+            guard case .end(let end) = last else { return try directory.runPaths().last.map { ListedRun.report($0, [:], withFingerprint: false) } }
+            return try directory.lastRun(where: { $0 == end }, try? directory.ledger())
+        }
+        func start(_ run: RunReport) -> UInt64 { run.identity?.started?.nanoseconds ?? 0 }
+        guard let newest = runs.max(by: { start($0) < start($1) }) else {
+            let place = directories.count == 1 ? directories[0].path : "\(directories.count) state directories"
+            let problem = if case .end(let end) = last { "no run here has the end \(end.rawValue)" } else { "no run has been recorded here" }
+            Output.complain("\(place): \(problem)")
             throw ExitStatus.nothingFound.code
         }
-        return .file(path)
+        return .file(newest.path)
     }
 }
 

@@ -21,7 +21,7 @@ struct VerifyCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "A run file, a ledger, a state directory, or a tarball of one. Default: $STATE_DIRECTORY, or the current directory.", completion: .file())
+    @Argument(help: "A run file, a ledger, a state directory, or a tarball of one. Default: $STATE_DIRECTORY, or the current directory, or what launchguard run has made.", completion: .file())
     var target: String?
 
     @OptionGroup var output: OutputOptions

@@ -102,6 +102,13 @@ import Testing
         let list = try Tool.run(["list", "-n", "1", folder.path])
         #expect(list.status == 0 && list.output.contains(#/^/.+/a:\norg.example.reports.*\n#2 .*\n\n/.+/b:\norg.example.reports.*\n#2 .*\n$/#), "\(list.output)")
         #expect(try ordinals([folder.path]) == [2, 1, 2, 1])
+        let recorded = ["LAUNCHGUARD_DIRECTORY": folder.path]
+        #expect(try Tool.run(["list", "-n", "1"], variables: recorded).output == list.output, "what `launchguard run` has made")
+        #expect(try Tool.run(["verdict"], variables: recorded).errors.contains("No state directory is known"))
+        let newest = try Tool.run(["inspect", "--json", "--last"], variables: recorded).output
+        #expect(newest == (try Tool.run(["inspect", "--json", "--last", folder.path + "/b"]).output) && newest.contains("\(folder.path)/b/runs/"))
+        let none = try Tool.run(["inspect", "--last", "reboot", folder.path])
+        #expect(none.status == 1 && none.errors.contains("2 state directories: no run here has the end reboot"))
         for command in ["inspect", "log"] {
             let result = try Tool.run([command, folder.path])
             #expect(result.status == 2 && result.errors.contains("holds 2 state directories; name one of them:\n  \(folder.path)/a\n  \(folder.path)/b\n"))
