@@ -176,9 +176,7 @@ static bool is_zero(const uint8_t *bytes, size_t size)
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* A piece of at most so many bytes between two holes may hold nothing but zeros: a reader saw it as
- * part of a hole, and it counts as data since then. */
-#define SEEN_MAX ((off_t)4 * LG__PAGE)
+#define PIECE_SMALL ((size_t)4 * LG__PAGE)
 
 static bool holds_nothing(int file, off_t from, off_t to)
 {
@@ -191,7 +189,8 @@ static bool holds_nothing(int file, off_t from, off_t to)
     return true;
 }
 
-/* The end of the hole that begins at `from`. */
+/* The end of the hole that begins at `from`. A small piece between two holes may hold nothing: a
+ * reader saw it as part of a hole, and it counts as data since then. */
 static off_t end_of_hole(int file, off_t from, off_t size)
 {
     for (;;) {
@@ -199,7 +198,7 @@ static off_t end_of_hole(int file, off_t from, off_t size)
         if (data < 0 || data >= size)
             return size; /* the last hole */
         from = lseek(file, data, SEEK_HOLE);
-        if (from < 0 || from - data > SEEN_MAX || !holds_nothing(file, data, from))
+        if (from < 0 || from - data > (off_t)PIECE_SMALL || !holds_nothing(file, data, from))
             return data;
     }
 }
@@ -237,14 +236,15 @@ void lg__map_trim_ended(int directory, const char *name)
 /* A file with more used bytes is deleted, as clearing it would take too long. */
 #define CLEAR_MAX ((size_t)1 << 20)
 
-/* Pages that hold nothing stay as they are: each page that is written costs the file system more
- * than the look at it, and a write to the disk later. */
-static void clear_pages(uint8_t *pages, size_t size)
+/* A small piece is what every life writes. In a larger one, pages that hold nothing stay as they
+ * are: each page that is written costs more than the look at it, and a write to the disk later. */
+static void clear_piece(const struct lg__map *map, size_t from, size_t to)
 {
-    for (size_t at = 0; at < size; at += LG__PAGE) {
-        const size_t count = size - at < LG__PAGE ? size - at : LG__PAGE;
-        if (!is_zero(pages + at, count))
-            memset(pages + at, 0, count);
+    const bool is_small = to - from <= PIECE_SMALL;
+    for (size_t at = from; at < to; at += LG__PAGE) {
+        const size_t end = to - at < LG__PAGE ? to : at + LG__PAGE;
+        if (is_small || !holds_nothing(map->file, (off_t)at, (off_t)end))
+            memset((uint8_t *)map->base + at, 0, end - at);
     }
 }
 
@@ -260,7 +260,7 @@ static bool clear(const struct lg__map *map)
         size_t size = ((size_t)to < map->size ? (size_t)to : map->size) - (size_t)from;
         if ((total += size) > CLEAR_MAX)
             return false;
-        clear_pages((uint8_t *)map->base + from, size);
+        clear_piece(map, (size_t)from, (size_t)from + size);
     }
     if (from < 0 && errno != ENXIO)
         return false;
