@@ -20,7 +20,7 @@ HALTED = 20
 BEGIN = manager.UNTIL + r"""
 mount -t tmpfs none /run && cd "$0" || exit 99
 engine() {
-    podman --root "$0/engine/root" --runroot "$0/engine/run" --tmpdir "$0/engine/tmp" --cgroup-manager=cgroupfs --events-backend=none --storage-driver=vfs \
+    podman --root "$0/engine/root" --runroot /run/engine --tmpdir /run/engine-tmp --cgroup-manager=cgroupfs --events-backend=none --storage-driver=vfs \
         --runtime "$RUNTIME" "$@"
 }
 contained() {
