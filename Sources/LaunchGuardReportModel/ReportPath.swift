@@ -52,6 +52,7 @@ public enum ReportPath {
 
     /// A text of C as a path.
     public static func text(cString string: UnsafePointer<CChar>) -> String {
+        if let text = unsafe String(validatingCString: string), !text.unicodeScalars.contains(where: isEscape) { return text }
         let bytes = unsafe UnsafeBufferPointer(start: string, count: strlen(string))
         return unsafe text(bytes.map(UInt8.init(bitPattern:)))
     }

@@ -48,6 +48,7 @@ class Machine:
         """`action` is what the victim does as /usr/bin/notes; none: that is a copy of dash."""
         self.folder = folder
         self.state = folder / "var/notes"
+        self.programs = sorted({str(options.victim.parent), *library_folders(options.tool, options.victim)})
         for name in ("usr/bin", "usr/lib/launchguard", "etc/systemd/system", "var"):
             (folder / name).mkdir(parents=True)
         shutil.copy(options.tool, folder / "usr/bin/launchguard")
@@ -78,7 +79,7 @@ class Machine:
     def run(self, script):
         """The output of the script, which runs as a unit of the machine; both end together."""
         (self.folder / "script").write_text(manager.UNTIL + script)
-        binds = [f"--bind-ro={folder}" for folder in {str(options.victim.parent), *library_folders(options.tool, options.victim)}]
+        binds = [f"--bind-ro={folder}" for folder in self.programs]
         command = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--link-journal=no", "--directory=/", "--volatile=yes", *binds,
                    f"--overlay=/usr:{self.folder}/usr:/usr", f"--bind={self.folder}/etc:/etc", f"--bind={self.folder}/var:/var/lib", f"--bind={self.folder}:/test",
                    "--boot", "--", "systemd.unit=script.target", "systemd.firstboot=no", "systemd.log_target=console"]
