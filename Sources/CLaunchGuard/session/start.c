@@ -104,8 +104,8 @@ static void identify(struct lg_session *session, struct lg__identity *identity)
     session->parent = identity->proc_pid || !self.pid ? getppid() : self.parent;
     identity->uid = geteuid();
     identity->arch = lg__arch;
-    if (executable->headers)
-        identity->build_id_size = lg__image_build_id(executable->headers, executable->count, executable->bias, identity->build_id);
+    identity->build_id_size = executable->build_id_size;
+    memcpy(identity->build_id, executable->build_id, sizeof identity->build_id);
     memcpy(identity->app_id, session->app_id, sizeof identity->app_id);
     memcpy(identity->app_version, session->app_version, sizeof identity->app_version);
     lg__os_path_end(identity->executable, sizeof identity->executable, executable->path);

@@ -285,8 +285,11 @@ void lg__modules_find_executable(void)
         return; /* a forked child has that of its parent */
     lg__os_executable(executable.text, sizeof executable.text);
     executable.size = (uint32_t)strlen(executable.text);
-    lg__modules_executable.path = executable.text;
-    lg__modules_executable.headers = (uint64_t)(uintptr_t)lg__os_program_headers(&lg__modules_executable.count, &lg__modules_executable.bias);
+    struct lg__executable *found = &lg__modules_executable;
+    found->path = executable.text;
+    found->headers = (uint64_t)(uintptr_t)lg__os_program_headers(&found->count, &found->bias);
+    if (found->headers)
+        found->build_id_size = lg__image_build_id(found->headers, found->count, found->bias, found->build_id);
 }
 
 void lg__modules_refresh(bool (*is_in_use)(void))

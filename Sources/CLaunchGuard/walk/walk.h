@@ -228,6 +228,8 @@ struct lg__executable {
     uint64_t headers, bias;
     size_t count;
     const char *path;
+    uint32_t build_id_size;
+    uint8_t build_id[LG__BUILD_ID_BYTES];
 };
 /* Find it, before all else. On an ordinary thread. */
 void lg__modules_find_executable(void);
