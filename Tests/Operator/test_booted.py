@@ -117,8 +117,9 @@ class Notes(Booted):
         """Also of a user that exists only as long as the service, with a state directory that is a
         link of root; the doctor has warnings of nothing."""
         machine = booted.Machine(self.directory / "machine", "pause")
+        # a checkout in /tmp or in a home is hidden
         machine.add("notes", "User=", SANDBOX, "StateDirectory=", "StateDirectory=dynamic", "ExecStartPre=/usr/bin/launchguard doctor",
-                    *(f'BindReadOnlyPaths="{folder}"' for folder in machine.programs))  # they may lie in /tmp or a home
+                    *(f'BindReadOnlyPaths="{folder}"' for folder in machine.programs))
         output = self.boot(machine, f"""
             systemctl start notes
             until_it 'ls /var/lib/dynamic/runs/00000001-*'
