@@ -163,9 +163,11 @@ static const int64_t around[] = { 0, 1, -1, 2, -2, 3, 7, -7, 31, 32, 33, 63, 64,
 
 static unsigned faults;
 
+static bool is_within(wide exact, wide smallest, wide largest) { return exact >= smallest && exact <= largest; }
+
 static wide nearest(wide exact, wide smallest, wide largest)
 {
-    faults += exact < smallest || exact > largest;
+    faults += !is_within(exact, smallest, largest);
     return exact < smallest ? smallest : exact > largest ? largest : exact;
 }
 
@@ -181,7 +183,8 @@ static wide nearest(wide exact, wide smallest, wide largest)
             EXPECT(lg_guard_sub_##name(a, b) == (is_survived ? (type)less : (type)((utype)a - (utype)b)));               \
             EXPECT(lg_guard_mul_##name(a, b) == (is_survived ? (type)product : (type)((utype)a * (utype)b)));            \
             EXPECT(lg_guard_neg_##name(a) == (is_survived ? (type)minus : (type)(0 - (utype)a)));                        \
-            const bool has_quotient = b != 0 && (wide)a / b <= (wide)largest;                                            \
+            const wide quotient = b ? (wide)a / b : 0;                                                                    \
+            const bool has_quotient = b != 0 && is_within(quotient, smallest, largest);                                    \
             if (has_quotient || is_survived) {                                                                           \
                 EXPECT(lg_guard_div_##name(a, b) == (has_quotient ? (type)((wide)a / b) : b ? (type)largest : 0));       \
                 EXPECT(lg_guard_rem_##name(a, b) == (has_quotient ? (type)((wide)a % b) : 0));                           \
