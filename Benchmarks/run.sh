@@ -54,7 +54,7 @@ limit() {
     wait "$running" || { failed=1; echo "$2 did not finish" >&2; missing "the table did not finish"; }
     running=
 }
-some=$(((rounds + 2) / 3))
+some=$(((rounds + 2) / 3)) few=$(((rounds + 11) / 12))
 
 file_system() { # DIRECTORY
     stat -f -c %T "$1" | sed 's,^ext2/ext3$,ext4,'
@@ -104,14 +104,14 @@ measure() { # TABLE
     log) limit 400 "$here/log/run.sh" "$build" "$some" ;;
     swift) with bench-log-swift 60 "$release/bench-log-swift" "$directory/log-swift" "$rounds" ;;
     tool)
-        with launchguard 300 python3 -B "$here/tool.py" "$build" "$release/launchguard" --rounds "$some"
+        with launchguard 600 python3 -B "$here/tool.py" "$build" "$release/launchguard" --rounds "$some"
         if strip -o "$directory/tool" "$release/launchguard"; then
             stat -c %s "$directory/tool" | awk '{ printf "\nThe tool, stripped: %.1f MB\n", $1 / 1e6 }'
             stat -c %s "$directory/tool" | awk '{ printf "size\t%.1f\n", $1 / 1e6 }' >>"$BENCH_FIGURES"
         fi
         ;;
-    export) with launchguard 300 python3 -B "$here/export.py" "$build" "$release/launchguard" --rounds "$some" ;;
-    fleet) with launchguard-fleet 600 python3 -B "$here/fleet.py" "$build" "$release/launchguard" --rounds "$some" ;;
+    export) with launchguard 600 python3 -B "$here/export.py" "$build" "$release/launchguard" --rounds "$some" ;;
+    fleet) with launchguard-fleet 600 python3 -B "$here/fleet.py" "$build" "$release/launchguard" --rounds "$few" ;;
     delivery) limit 300 python3 -B "$here/delivery.py" "$build" --rounds "$some" ;;
     preload)
         tool=
