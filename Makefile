@@ -102,8 +102,9 @@ bench: packages
 	@echo "Building the core with gcc, and the peers"
 	@$(call CMAKE_BUILD,gcc,--target all benchmarks,$(WITH_SWIFT))
 	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
-	@(for product in bench-log-swift bench-guards-swift launchguard launchguard-run launchguard-fleet; do $(SWIFT) build -j $(JOBS) --package-path Tools -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
+	@(for product in bench-log-swift bench-guards-swift launchguard launchguard-run launchguard-fleet; do $(SWIFT) build -j $(JOBS) --package-path Tools -c release --static-swift-stdlib --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
+	@echo "Benchmarks/write_figures.py puts these tables into docs/BENCHMARKS.md"
 
 install:
 	@scripts/install-packages build

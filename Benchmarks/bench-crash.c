@@ -1,15 +1,25 @@
 /* The cost of a crash: from the fault to each commit of the handler, and to the wait of the parent.
  *
  * bench-crash DIR ROUNDS [quick]: quick is 64 calls, without other handlers */
+#include "peers.h"
 #include "record.h"
-#include "results.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct result results[] = {
+/* One scene: all series in microseconds. */
+static struct result {
+    int depth, threads;
+    unsigned frames[PEERS];               /* of the program's calls, in the record */
+    struct series total[PEERS];           /* from the fault to the wait of the parent */
+    /* from the fault to the handler; this series and the next only for handlers with a clock */
+    struct series entered[PEERS];
+    struct series written[PEERS];         /* from there to its record */
+    /* LaunchGuard with everything, and with stages 1 to 5: from entry to each commit */
+    struct series stages[2][SCENE_STAMPS];
+} results[] = {
     { .depth = 10, .threads = 1 },  { .depth = 64, .threads = 1 },  { .depth = 512, .threads = 1 },
     { .depth = 10, .threads = 32 }, { .depth = 64, .threads = 32 }, { .depth = 512, .threads = 32 },
 };
@@ -91,7 +101,7 @@ static void play(struct result *result, int round, int rounds)
 static void print_totals(struct result *result, int rounds)
 {
     char title[128], name[96];
-    snprintf(title, sizeof title, "Crash %d calls deep, %d thread%s: from the fault to the wait of the parent", result->depth,
+    snprintf(title, sizeof title, "A crash %d calls deep, %d thread%s", result->depth,
              result->threads, result->threads == 1 ? "" : "s");
     print_head(title, "us");
     for (int peer = 0; peer < PEERS; peer++) {
@@ -106,7 +116,7 @@ static void print_totals(struct result *result, int rounds)
         char few[32] = "";
         if (total->count < (size_t)rounds)
             snprintf(few, sizeof few, ", n = %zu", total->count);
-        snprintf(name, sizeof name, peer > LG_OFF_SHARED ? "%s (frames: %u%s)" : "%s", total->name, result->frames[peer], few);
+        snprintf(name, sizeof name, peer > LG_OFF_SHARED ? "%s, %u frames%s" : "%s", total->name, result->frames[peer], few);
         total->name = name;
         print_line(total, peer ? &result->total[NO_HANDLER] : NULL);
     }
@@ -120,9 +130,16 @@ static void print_cell(struct series *series)
         printf(" %12s", "-");
 }
 
+static void print_inside(const char *what, const struct result *result, const char *left, const char *right)
+{
+    char title[96];
+    snprintf(title, sizeof title, "Inside %s, %d calls, %d thread%s, us", what, result->depth, result->threads, result->threads == 1 ? "" : "s");
+    printf("\n%-59s %12s %12s\n", title, left, right);
+}
+
 static void print_stages(struct result *result)
 {
-    printf("\n  %-57s %12s %12s\n", "Inside LaunchGuard's handler, static with fault points, us", "everything", "stages 1-5");
+    print_inside("the handler", result, "everything", "stages 1-5");
     printf("  %-57s", "fault -> entry of the handler");
     print_cell(&result->stages[0][SCENE_FAULT]);
     print_cell(&result->stages[1][SCENE_FAULT]);
@@ -134,7 +151,7 @@ static void print_stages(struct result *result)
     printf("\n");
     if (quick)
         return;
-    printf("\n  %-57s %12s %12s\n", "Inside other handlers, us", "fault->entry", "->written");
+    print_inside("other handlers", result, "fault->entry", "->written");
     for (int peer = 0; peer < PEERS; peer++)
         if (result->written[peer].count) {
             printf("  %-57s", peer_name((enum peer)peer));
@@ -142,6 +159,32 @@ static void print_stages(struct result *result)
             print_cell(&result->written[peer]);
             printf("\n");
         }
+}
+
+static struct result *find(int depth, int threads)
+{
+    for (size_t i = 0; i < RESULTS; i++)
+        if (results[i].depth == depth && results[i].threads == threads)
+            return &results[i];
+    abort();
+}
+
+static void put_figures(void)
+{
+    struct result *usual = find(64, 1), *deep = find(512, 1), *many = find(64, 32);
+    struct series *total = usual->total, *none = &total[NO_HANDLER], *inside = usual->stages[0];
+    const char *unless = quick ? "left out of the quick table" : NULL;
+    put_figure("off", series_ratio(&total[LG_OFF_SHARED], none), NULL);
+    put_figure("few", series_ratio(&total[LG_FEW_SHARED], none), NULL);
+    put_figure("all", series_ratio(&total[LG_ALL_SHARED], none), NULL);
+    put_figure("threads", series_ratio(&many->total[LG_ALL_SHARED], &many->total[NO_HANDLER]), unless);
+    put_figure("symbols", series_ratio(&total[BACKTRACE_COLD], &total[LG_FEW_SHARED]), unless);
+    put_figure("libunwind", series_ratio(&inside[SCENE_DWARF], &usual->written[LIBUNWIND]), peer_missing(LIBUNWIND) ? peer_missing(LIBUNWIND) : unless);
+    put_figure("header", series_median(&inside[SCENE_HEADER]), NULL);
+    put_figure("frames", series_median(&inside[SCENE_FRAMES]), NULL);
+    put_figure("dwarf", series_median(&inside[SCENE_DWARF]), NULL);
+    put_figure("deep", series_median(&deep->stages[0][SCENE_DWARF]), unless);
+    put_figure("process", series_median(&inside[SCENE_PROCESS]), NULL);
 }
 
 int main(int count, char **arguments)
@@ -160,6 +203,6 @@ int main(int count, char **arguments)
         print_stages(&results[i]);
         fflush(stdout);
     }
-    print_targets(results, RESULTS);
+    put_figures();
     return 0;
 }

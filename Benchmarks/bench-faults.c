@@ -97,8 +97,7 @@ int main(int count, char **arguments)
     print_head("A fault that the program's own handler mends", "ns");
     for (unsigned i = 0; i < KINDS; i++)
         print_line(&series[i], i % 2 ? &series[i - 1] : NULL);
-    print_targets_head();
-    print_target("a fault in a session, to the same without", series_ratio(&series[SESSION], &series[NAKED]), "x", 3, false);
-    print_target("the same, 8 idle threads", series_ratio(&series[SESSION_THREADS], &series[NAKED_THREADS]), "x", 3, false);
+    put_figure("fault", series_ratio(&series[SESSION], &series[NAKED]), NULL);
+    put_figure("threads", series_ratio(&series[SESSION_THREADS], &series[NAKED_THREADS]), NULL);
     return 0;
 }

@@ -194,8 +194,6 @@ enum { PLAIN, OFF, ON, WAYS };
 static void compare(lg_session *session, struct work *work, unsigned threads, unsigned rounds)
 {
     static struct series series[OPERATIONS][WAYS];
-    static char names[OPERATIONS][WAYS][96], title[64];
-    static const char *const ways[WAYS] = { "", ", guarded, off", ", guarded, on" };
     memset(series, 0, sizeof series);
     for (unsigned round = 0; round < rounds + 2; round++) { /* the first ones warm up */
         unsigned order[OPERATIONS * WAYS];
@@ -208,19 +206,14 @@ static void compare(lg_session *session, struct work *work, unsigned threads, un
                 series_put(&series[which][way], round - 2, ns);
         }
     }
-    snprintf(title, sizeof title, "Guarded operations, %u thread%s, one operation", threads, threads > 1 ? "s" : "");
-    print_head(title, "ns");
+    printf("\nGuarded operations in C, %u thread%-24s %9s %9s %9s %7s\n", threads, threads > 1 ? "s, ns" : ", ns", "plain", "off", "on", "ratio");
     for (unsigned i = 0; i < OPERATIONS; i++)
-        for (unsigned way = PLAIN; way < WAYS; way++) {
-            snprintf(names[i][way], sizeof names[i][way], "%s%s", operations[i].name, ways[way]);
-            series[i][way].name = names[i][way];
-            print_line(&series[i][way], way == PLAIN ? NULL : &series[i][PLAIN]);
-        }
+        printf("  %-58s %9.1f %9.1f %9.1f %7.2f\n", operations[i].name, series_median(&series[i][PLAIN]), series_median(&series[i][OFF]),
+               series_median(&series[i][ON]), series_ratio(&series[i][ON], &series[i][PLAIN]));
     if (threads > 1)
         return;
-    print_targets_head();
-    print_target("array[index] on, more than off the guard", series_more(&series[0][ON], &series[0][PLAIN]), "ns", 2, false);
-    print_target("addition on, more than without the guard", series_more(&series[1][ON], &series[1][PLAIN]), "ns", 2, false);
+    put_figure("subscript", series_more(&series[0][ON], &series[0][PLAIN]), NULL);
+    put_figure("addition", series_more(&series[1][ON], &series[1][PLAIN]), NULL);
 }
 
 /* ---- faults that are survived ---- */
@@ -284,8 +277,7 @@ static void survive(lg_session *session, unsigned rounds)
         series[i].name = faults[i].name;
         print_line(&series[i], NULL);
     }
-    print_targets_head();
-    print_target("a survived call through NULL", series_median(&series[0]), "us", 5, false);
+    put_figure("null", series_median(&series[0]), NULL);
 }
 
 int main(int count, char **arguments)

@@ -16,6 +16,9 @@ static const struct {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
+/* Of a crash of LaunchGuard's that has a record. */
+static unsigned kept;
+
 static void print_verdict(enum peer peer, const char *what)
 {
     struct peer_end end = peer_crash(peer, 64, 2, what, LIMIT_MS);
@@ -25,6 +28,7 @@ static void print_verdict(enum peer peer, const char *what)
     else
         printf(" %13s", end.hung ? named ? "hangs, yes" : "hangs, no" : named ? "yes" : "no");
     fflush(stdout);
+    kept += named && !end.hung && peer <= LG_ALL_SHARED;
 }
 
 int main(int count, char **arguments)
@@ -47,5 +51,6 @@ int main(int count, char **arguments)
             print_verdict((enum peer)peer, cases[i].what);
         printf("\n");
     }
+    put_figure("records", kept, NULL);
     return 0;
 }

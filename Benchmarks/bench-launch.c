@@ -1,7 +1,7 @@
 /* The cost of lg_launch_begin(). A process has one launch, so every figure is from a child of its
  * own.
  *
- * bench-launch DIR COUNT */
+ * bench-launch DIR COUNT [FILE_SYSTEM]: its name, for the titles */
 #include "common.h"
 
 #include <launchguard/launchguard.h>
@@ -137,8 +137,10 @@ int main(int count, char **arguments)
 {
     if (count == 5 && strcmp(arguments[1], "child") == 0)
         return child(arguments);
-    if (count != 3)
+    if (count != 3 && count != 4)
         return 2;
+    const char *file_system = count == 4 ? arguments[3] : "this file system";
+    char title[128];
     int rounds = atoi(arguments[2]);
     struct figures *shared = shared_make(sizeof *shared);
     char paths[KINDS][4096];
@@ -157,11 +159,12 @@ int main(int count, char **arguments)
             series_put(&ends[kind], (size_t)round, (double)shared->finished_ns / 1000);
         }
     }
-    print_head("The launch begins, the first of its process; ratios to the cost of counting by hand", "us");
+    snprintf(title, sizeof title, "The first launch of a process begins, %s", file_system);
+    print_head(title, "us");
     for (int kind = 0; kind < KINDS; kind++)
         print_line(&begins[kind], kind == CACHE ? NULL : &begins[CACHE]);
-    printf("  (one record on the disk takes as long as %.1f healthy begins)\n", series_ratio(&begins[SYNC], &begins[HEALTHY]));
-    print_head("The launch is finished", "us");
+    snprintf(title, sizeof title, "The launch is finished, %s", file_system);
+    print_head(title, "us");
     for (int kind = 0; kind < KINDS; kind++)
         print_line(&ends[kind], kind == CACHE ? NULL : &ends[CACHE]);
     return 0;

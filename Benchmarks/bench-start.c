@@ -1,15 +1,16 @@
 /* The cost of lg_start(), inside the process and for the whole process.
  *
- * bench-start DIR ROUNDS */
+ * bench-start DIR ROUNDS [FILE_SYSTEM]: its name, for the titles and the figures */
 #include "probes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define FEW 10
 #define MANY 10000
 
-static const char *place;
+static const char *place, *file_system = "this file system";
 
 static const char *path_of(const char *name)
 {
@@ -38,6 +39,13 @@ static const struct {
     [FIRST_SHARED] = { "the first lg_start() of all, shared", SHARED, NULL, "10", FLOOR_MAKES },
 };
 static struct series start_us[STARTS], start_cpu_us[STARTS], start_faults[STARTS];
+
+static const char *on_file_system(const char *format)
+{
+    static char text[128];
+    snprintf(text, sizeof text, format, file_system);
+    return text;
+}
 
 static void start_once(unsigned kind, unsigned round)
 {
@@ -78,14 +86,17 @@ static const struct {
     [STATIC_NEVER] = { "holds the static library, never starts", STATIC, NULL, NOTHING },
     [STATIC_STARTS] = { "holds the static library, starts", STATIC, "few-static", STATIC_NEVER },
 };
-enum { WALL, CPU, LONG_CPU, FIGURES };
+enum { WALL, CPU, LONG_CPU, EXIT, FIGURES };
 static struct series life_us[FIGURES][LIVES];
 
 static void live_once(unsigned kind, bool longer, unsigned round)
 {
-    struct child child = probe_live(lives[kind].build, longer ? "live" : "exit", lives[kind].directory ? path_of(lives[kind].directory) : "-", "10");
-    if (!longer)
+    struct probe_figures figures;
+    struct child child = probe_live(lives[kind].build, longer ? "live" : "exit", lives[kind].directory ? path_of(lives[kind].directory) : "-", "10", &figures);
+    if (!longer) {
         series_put(&life_us[WALL][kind], round, (double)child.took_ns / 1000);
+        series_put(&life_us[EXIT][kind], round, (double)(child.ended_ns - figures.left_ns) / 1000);
+    }
     series_put(&life_us[longer ? LONG_CPU : CPU][kind], round, (double)child.cpu_ns / 1000);
 }
 
@@ -99,7 +110,7 @@ static void print_lives(const char *title, struct series series[])
 }
 
 /* They repeat where times do not. */
-static void print_instructions(void)
+static double print_instructions(void)
 {
     static char few_static[4096];
     snprintf(few_static, sizeof few_static, "%s", path_of("few-static"));
@@ -109,38 +120,39 @@ static void print_instructions(void)
         printf("\nInstructions of lg_start() on its thread, by callgrind: %.0f static, %.0f shared\n", in_static, in_shared);
     else
         printf("\nInstructions of lg_start(): not counted, for which valgrind has to be installed\n");
+    return in_shared > 0 ? in_shared : NAN;
 }
 
-static void print_targets(void)
+static void put(const char *name, double value, const char *unless)
 {
-    print_targets_head();
-    print_target("C  lg_start(), static, to its floor", series_ratio(&start_us[FEW_STATIC], &start_us[FLOOR]), "x", 1.3, false);
-    print_target("C  lg_start(), shared, to its floor", series_ratio(&start_us[FEW_SHARED], &start_us[FLOOR]), "x", 1.3, false);
-    print_target("C  static, 10,000 ended runs to 10", series_ratio(&start_us[MANY_STATIC], &start_us[FEW_STATIC]), "x", 1.1, false);
-    print_target("C  shared, 10,000 ended runs to 10", series_ratio(&start_us[MANY_SHARED], &start_us[FEW_SHARED]), "x", 1.1, false);
-    print_target("C  the first start, static, to its floor", series_ratio(&start_us[FIRST_STATIC], &start_us[FLOOR_MAKES]), "x", 1.5, false);
-    print_target("C  the first start, shared, to its floor", series_ratio(&start_us[FIRST_SHARED], &start_us[FLOOR_MAKES]), "x", 1.5, false);
-    for (unsigned figure = 0; figure < FIGURES; figure++) {
-        static const char *const figures[FIGURES] = { "spawn to wait", "CPU time", "CPU time of 50 ms" };
-        const struct series *series = life_us[figure];
-        char name[96];
-        snprintf(name, sizeof name, "C  a process that starts, static, %s, more", figures[figure]);
-        print_target(name, series_more(&series[STATIC_STARTS], &series[STATIC_NEVER]), "us", 100, false);
-        snprintf(name, sizeof name, "C  a process that starts, shared, %s, more", figures[figure]);
-        print_target(name, series_more(&series[SHARED_STARTS], &series[SHARED_NEVER]), "us", 100, false);
-        snprintf(name, sizeof name, "C  the shared library linked, %s, more", figures[figure]);
-        print_target(name, series_more(&series[SHARED_NEVER], &series[NOTHING]), "us", 150, false);
-    }
+    char whole[128];
+    snprintf(whole, sizeof whole, "%s.%s", name, file_system);
+    put_figure(whole, value, unless);
+}
+
+static void put_figures(double instructions)
+{
+    put("instructions", instructions, "valgrind is not installed");
+    put("few", series_median(&start_us[FEW_SHARED]), NULL);
+    put("many", series_median(&start_us[MANY_SHARED]), NULL);
+    put("few-faults", series_median(&start_faults[FEW_SHARED]), NULL);
+    put("many-faults", series_median(&start_faults[MANY_SHARED]), NULL);
+    put("first", series_ratio(&start_us[FIRST_SHARED], &start_us[FLOOR_MAKES]), NULL);
+    put("exit", series_more(&life_us[EXIT][SHARED_STARTS], &life_us[EXIT][SHARED_NEVER]), NULL);
+    put("process", series_more(&life_us[CPU][SHARED_STARTS], &life_us[CPU][SHARED_NEVER]), NULL);
+    put("linked", series_more(&life_us[CPU][SHARED_NEVER], &life_us[CPU][NOTHING]), NULL);
 }
 
 int main(int count, char **arguments)
 {
-    if (count != 3)
+    if (count != 3 && count != 4)
         return 2;
     place = arguments[1];
+    if (count == 4)
+        file_system = arguments[3];
     unsigned rounds = (unsigned)atoi(arguments[2]), order[STARTS + 2 * LIVES];
     probes_open(arguments[0]);
-    probe_live(PLAIN, "exit", path_of("floor"), "make");
+    probe_live(PLAIN, "exit", path_of("floor"), "make", NULL);
     history_make(STATIC, path_of("few-static"), FEW, FEW);
     history_make(SHARED, path_of("few-shared"), FEW, FEW);
     history_make(STATIC, path_of("many-static"), MANY, rounds + 20);
@@ -153,14 +165,14 @@ int main(int count, char **arguments)
             else
                 live_once((order[i] - STARTS) % LIVES, order[i] >= STARTS + LIVES, round);
     }
-    print_starts("Start, inside the process", "us", start_us);
-    printf("  (the floor: open, map, one store, twice; one sigaltstack, 14 rt_sigaction. As many ended runs as the session keeps)\n");
-    print_starts("The same, CPU time of the calling thread", "us", start_cpu_us);
-    print_starts("The same, page faults of the calling thread", "", start_faults);
-    print_instructions();
-    print_lives("The whole process, from spawn to wait; \"starts\" beside the same program that never starts", life_us[WALL]);
-    print_lives("The same, CPU time of all its threads", life_us[CPU]);
-    print_lives("CPU time of a process that lives 50 ms longer, so that what was put off is counted", life_us[LONG_CPU]);
-    print_targets();
+    print_starts(on_file_system("Start on %s, inside the process"), "us", start_us);
+    print_starts(on_file_system("CPU time of a start on %s, calling thread"), "us", start_cpu_us);
+    print_starts(on_file_system("Page faults of a start on %s, calling thread"), "", start_faults);
+    const double instructions = print_instructions();
+    print_lives(on_file_system("A process on %s, from spawn to wait"), life_us[WALL]);
+    print_lives(on_file_system("A process on %s, CPU time"), life_us[CPU]);
+    print_lives(on_file_system("A process on %s that lives 50 ms longer, CPU time"), life_us[LONG_CPU]);
+    print_lives(on_file_system("An exit on %s, to the wait of the parent"), life_us[EXIT]);
+    put_figures(instructions);
     return 0;
 }

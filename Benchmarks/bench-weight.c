@@ -61,21 +61,15 @@ static double more(unsigned figure, unsigned kind)
     return series_more(&series[figure][kind], &series[figure][kinds[kind].unstarted]);
 }
 
-static void print_targets(void)
+static void put_figures(void)
 {
-    print_targets_head();
-    print_target("D  the shared library, stripped", library_kib, "KiB", 160, false);
-    print_target("D  private dirty of a session, static, more", more(PRIVATE, STATIC_STARTS), "KiB", 96, false);
-    print_target("D  private dirty of a session, shared, more", more(PRIVATE, SHARED_STARTS), "KiB", 96, false);
-    print_target("D  address space of a session, static, more", more(VIRTUAL, STATIC_STARTS) / 1024, "MiB", 4, false);
-    print_target("D  address space of a session, shared, more", more(VIRTUAL, SHARED_STARTS) / 1024, "MiB", 4, false);
-    print_target("D  threads of a session", more(THREADS, STATIC_STARTS), "", 0, false);
-    print_target("D  run file of a clean end, static", disk_kib[0], "KiB", 64, false);
-    print_target("D  run file of a clean end, shared", disk_kib[1], "KiB", 64, false);
-    print_target("D  pthread_create() + pthread_join(), static", series_ratio(&series[THREAD][STATIC_STARTS], &series[THREAD][NOTHING]), "x", 1.15, false);
-    print_target("D  pthread_create() + pthread_join(), shared", series_ratio(&series[THREAD][SHARED_STARTS], &series[THREAD][NOTHING]), "x", 1.15, false);
-    print_target("D  fork() + waitpid(), static", series_ratio(&series[FORK][STATIC_STARTS], &series[FORK][NOTHING]), "x", 1.1, false);
-    print_target("D  fork() + waitpid(), shared", series_ratio(&series[FORK][SHARED_STARTS], &series[FORK][NOTHING]), "x", 1.1, false);
+    put_figure("library", library_kib, "strip did not work");
+    put_figure("private", more(PRIVATE, SHARED_STARTS), NULL);
+    put_figure("addresses", more(VIRTUAL, SHARED_STARTS) / 1024, NULL);
+    put_figure("threads", more(THREADS, SHARED_STARTS), NULL);
+    put_figure("file", disk_kib[1], NULL);
+    put_figure("thread", series_ratio(&series[THREAD][SHARED_STARTS], &series[THREAD][NOTHING]), NULL);
+    put_figure("fork", series_ratio(&series[FORK][SHARED_STARTS], &series[FORK][NOTHING]), NULL);
 }
 
 int main(int count, char **arguments)
@@ -113,6 +107,6 @@ int main(int count, char **arguments)
         }
     }
     print_files(count == 4 ? arguments[3] : NULL);
-    print_targets();
+    put_figures();
     return 0;
 }

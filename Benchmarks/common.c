@@ -244,8 +244,9 @@ void shuffle(unsigned order[], unsigned count)
 
 void print_head(const char *title, const char *unit)
 {
-    printf("\n%s\n  %-58s %9s %9s %9s   ratio\n", title, "", unit, unit, unit);
-    printf("  %-58s %9s %9s %9s  %7s %7s %7s %7s\n", "", "least", "median", "more", "median", "least", "25 %", "75 %");
+    char text[256];
+    snprintf(text, sizeof text, "%s%s%s", title, *unit ? ", " : "", unit);
+    printf("\n%-60s %9s %9s %7s   quartiles\n", text, "least", "median", "ratio");
 }
 
 void print_line(const struct series *series, const struct series *floor)
@@ -254,7 +255,7 @@ void print_line(const struct series *series, const struct series *floor)
     printf("  %-58s %9.1f %9.1f", series->name, own.least, own.median);
     if (floor) {
         struct comparison to = compare(series, floor);
-        printf(" %9.1f  %7.2f %7.2f %7.2f %7.2f", to.more.median, to.ratio.median, to.ratio.least, to.ratio.quartile, to.ratio.third_quartile);
+        printf(" %7.2f %6.2f-%.2f", to.ratio.median, to.ratio.quartile, to.ratio.third_quartile);
     }
     printf("\n");
     fflush(stdout);
@@ -265,17 +266,15 @@ void print_missing(const char *name, const char *reason)
     printf("  %-58s not measured: %s\n", name, reason);
 }
 
-void print_targets_head(void)
+void put_figure(const char *name, double value, const char *unless)
 {
-    printf("\nTargets; medians of the rounds\n  %-70s %14s %9s\n", "", "target", "measured");
-}
-
-void print_target(const char *name, double measured, const char *unit, double limit, bool at_least)
-{
-    bool reached = at_least ? measured >= limit : measured <= limit;
-    if (isnan(measured))
-        printf("  %-70s not measured\n", name);
+    const char *path = getenv("BENCH_FIGURES");
+    FILE *file = path ? fopen(path, "ae") : NULL;
+    if (!file)
+        return;
+    if (isnan(value))
+        fprintf(file, "%s\t-\t%s\n", name, unless ? unless : "the table has no value");
     else
-        printf("  %-70s %s %7.2f %-3s %9.2f  %s\n", name, at_least ? ">=" : "<=", limit, unit, measured, reached ? "yes" : "no");
-    fflush(stdout);
+        fprintf(file, "%s\t%.6g\n", name, value);
+    fclose(file);
 }

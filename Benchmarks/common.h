@@ -57,18 +57,16 @@ double series_ratio(const struct series *series, const struct series *floor);
 /* A random order of the numbers below `count`, for one round. */
 void shuffle(unsigned order[], unsigned count);
 
-/* One line: least and median; then, where there is a `floor`, the median of the differences, and of
- * the ratios the median, the least, and the quartiles. Differences and ratios are those of values
- * of the same round. */
+/* One line: least and median; then, where there is a `floor`, median and quartiles of the ratios of
+ * values of the same round. */
 void print_head(const char *title, const char *unit);
 void print_line(const struct series *series, const struct series *floor);
 
 /* A line for a candidate that cannot be measured here. */
 void print_missing(const char *name, const char *reason);
 
-/* The target beside the measured value: NAN where there is nothing to compare. Nothing depends on
- * the answer. */
-void print_targets_head(void);
-void print_target(const char *name, double measured, const char *unit, double limit, bool at_least);
+/* A figure of the table of budget.py, for the file that BENCH_FIGURES names. `unless`: why there is
+ * none, where the value is NAN; NULL: not known. */
+void put_figure(const char *name, double value, const char *unless);
 
 #endif

@@ -165,7 +165,7 @@ def idle(program, root, server):
 def line(name, values, unit):
     values = sorted(value for value in values if value is not None)
     low, high = values[len(values) // 10], values[-1 - len(values) // 10]
-    print(f"  {name:<58} median {statistics.median(values):8.2f} {unit}   ({low:.2f} to {high:.2f})")
+    print(f"  {name + ', ' + unit:<62} {statistics.median(values):8.2f} {low:8.2f} {high:8.2f}")
 
 
 def main():
@@ -192,10 +192,10 @@ def main():
             costs.append(cost(program, root, server))
         ratios = [b / a for a, b in zip(scenes["with the agent"], scenes["next start"]) if a and b]
         missed = sum(value is None for values in scenes.values() for value in values)
-        print(f"\nDelivery, {options.rounds} rounds on loopback" + (f"; {missed} reports did not come in 10 s" if missed else ""))
+        print(f"{f'Delivery, n = {options.rounds} on loopback':64} {'median':>8} {'10 %':>8} {'90 %':>8}" + (f"; {missed} reports did not come in 10 s" if missed else ""))
         line("fault to first byte, the agent waits for the program", scenes["with the agent"], "ms")
         line("fault to first byte, sent at a next start that comes at once", scenes["next start"], "ms")
-        line("ratio of the second to the first, same round", ratios, "  ")
+        line("the second to the first, same round", ratios, "ratio")
         line("lg_delivery_start(), the first one in a directory", [first for first, _, _ in costs], "us")
         line("lg_delivery_start(), no crash pending, an agent to start", [without for _, without, _ in costs], "us")
         line("lg_delivery_start(), an agent lives", [later for _, _, later in costs], "us")

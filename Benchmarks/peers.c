@@ -15,12 +15,12 @@ static const struct {
     int rounds; /* most rounds; 0: no limit */
 } peers[PEER_RUNS] = {
     [NO_HANDLER] = { "peer-backtrace", "none", "no handler", 0 },
-    [LG_OFF] = { "peer-static", "off", "LaunchGuard, static: in a session, SIGSEGV given back", 0 },
-    [LG_OFF_SHARED] = { "peer-shared", "off", "LaunchGuard, shared: the same", 0 },
-    [LG_FEW] = { "peer-static", "few", "LaunchGuard, static: stages 1 to 5", 0 },
-    [LG_FEW_SHARED] = { "peer-shared", "few", "LaunchGuard, shared: stages 1 to 5", 0 },
-    [LG_ALL] = { "peer-static", "all", "LaunchGuard, static: everything", 0 },
-    [LG_ALL_SHARED] = { "peer-shared", "all", "LaunchGuard, shared: everything", 0 },
+    [LG_OFF] = { "peer-static", "off", "LaunchGuard static, SIGSEGV given back", 0 },
+    [LG_OFF_SHARED] = { "peer-shared", "off", "LaunchGuard shared, SIGSEGV given back", 0 },
+    [LG_FEW] = { "peer-static", "few", "LaunchGuard static, stages 1-5", 0 },
+    [LG_FEW_SHARED] = { "peer-shared", "few", "LaunchGuard shared, stages 1-5", 0 },
+    [LG_ALL] = { "peer-static", "all", "LaunchGuard static, everything", 0 },
+    [LG_ALL_SHARED] = { "peer-shared", "all", "LaunchGuard shared, everything", 0 },
     [BACKTRACE_ONLY] = { "peer-backtrace", "frames", "backtrace(), called once before", 0 },
     [BACKTRACE_COLD] = { "peer-backtrace", "cold", "backtrace() + backtrace_symbols_fd()", 0 },
     [BACKTRACE_WARM] = { "peer-backtrace", "warm", "the same, backtrace() called once before", 0 },

@@ -13,7 +13,10 @@ import statistics
 import tempfile
 import time
 
+from budget import put
+
 FAULTS, CHILDREN = 20000, 100
+FORK, MAKE, UNDER_RUN = "a forked child that does nothing", "a small C file of a make -j2", "launchguard run, a program that does nothing"
 FILES = 16  # of a make -j2
 SHELL = "i=0; while [ $i -lt %d ]; do %%s; i=$((i+1)); done" % CHILDREN
 
@@ -50,14 +53,14 @@ def main():
         ("a program that does nothing, a start", ["/bin/true"], 1),
         ("a fault that the program recovers from", [ways, "recover", str(FAULTS)], FAULTS),
         ("the first such fault, and the start", [ways, "recover", "1"], 1),
-        ("a forked child that does nothing", ["/bin/sh", "-c", SHELL % "(:)"], CHILDREN),
+        (FORK, ["/bin/sh", "-c", SHELL % "(:)"], CHILDREN),
         ("a command of a shell", ["/bin/sh", "-c", SHELL % "/bin/true"], CHILDREN),
-        ("a small C file of a make -j2", ["/usr/bin/make", "-B", "-s", "-j2"], FILES),
+        (MAKE, ["/usr/bin/make", "-B", "-s", "-j2"], FILES),
     )
     if options.tool:
         run = [options.tool, "run", "--quiet", "--"]
         rows += (
-            ("launchguard run, a program that does nothing", ["/bin/true"], 1, run),
+            (UNDER_RUN, ["/bin/true"], 1, run),
             ("the same with --witness-only", ["/bin/true"], 1, [options.tool, "run", "--witness-only", "--"]),
         )
     plain = {"PATH": "/usr/bin:/bin"}
@@ -74,17 +77,18 @@ def main():
                 times = measure([*(tool[0] if tool else ()), *command], plain if not is_preloaded else under_tool if tool else preloaded)
                 if round_number:  # the first one warms up
                     found.setdefault((row, is_preloaded), []).append([value * 1e3 / rows[row][2] for value in times])
-    print("microseconds; load %.1f" % os.getloadavg()[0])
-    print("| | CPU without, median | with | more, least | more, median | elapsed without, median | with | ratio |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("%-46s %9s %9s %9s %9s %9s %6s" % ("Preloaded, us, medians", "CPU", "with", "more", "elapsed", "with", "ratio"))
+    ratios, more = {}, {}
     for row, (name, *_) in enumerate(rows):
         without, preloaded_ = found[row, False], found[row, True]
-        cpu = [b[1] - a[1] for a, b in zip(without, preloaded_)]
-        least = min(b[1] for b in preloaded_) - min(a[1] for a in without)
-        figures = (statistics.median(a[1] for a in without), statistics.median(b[1] for b in preloaded_), least, statistics.median(cpu),
+        figures = (statistics.median(a[1] for a in without), statistics.median(b[1] for b in preloaded_), statistics.median(b[1] - a[1] for a, b in zip(without, preloaded_)),
                    statistics.median(a[0] for a in without), statistics.median(b[0] for b in preloaded_))
-        ratio = statistics.median(b[0] / a[0] for a, b in zip(without, preloaded_))
-        print("| %s | %s | %.2f |" % (name, " | ".join("%.1f" % figure if figure < 100 else "{:,.0f}".format(figure) for figure in figures), ratio))
+        ratios[name] = statistics.median(b[0] / a[0] for a, b in zip(without, preloaded_))
+        more[name] = statistics.median(b[0] - a[0] for a, b in zip(without, preloaded_))
+        print("  %-44s %s %6.2f" % (name, " ".join("%9s" % ("%.1f" % figure if figure < 100 else "{:,.0f}".format(figure)) for figure in figures), ratios[name]))
+    put("true", more[UNDER_RUN] / 1000 if UNDER_RUN in more else None, "launchguard-run is not built")
+    put("fork", ratios[FORK])
+    put("make", ratios[MAKE])
 
 
 if __name__ == "__main__":

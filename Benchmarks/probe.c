@@ -156,5 +156,7 @@ int main(int count, char **arguments)
         figures->thread_us = time_many(make_thread, 300);
     if (strcmp(what, "fork") == 0 && figures)
         figures->fork_us = time_many(make_child, 60);
+    if (figures)
+        figures->left_ns = now_ns();
     return 0;
 }

@@ -7,6 +7,7 @@ struct probe_figures {
     double start_us, start_cpu_us, start_faults;
     double private_kib, virtual_kib, threads; /* after 50 ms */
     double thread_us, fork_us;                /* median of many in the process */
+    unsigned long left_ns;                    /* at the end of main(), as from now_ns() */
 };
 
 #endif

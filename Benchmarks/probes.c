@@ -38,9 +38,12 @@ struct probe_figures probe_run(enum build build, const char *what, const char *d
     return *shared;
 }
 
-struct child probe_live(enum build build, const char *what, const char *directory, const char *keep)
+struct child probe_live(enum build build, const char *what, const char *directory, const char *keep, struct probe_figures *ret)
 {
-    return life(build, "-", what, directory, keep);
+    struct child child = life(build, ret ? shared_name() : "-", what, directory, keep);
+    if (ret)
+        *ret = *shared;
+    return child;
 }
 
 double probe_instructions(enum build build, const char *function, const char *directory, const char *keep, const char *scratch)
@@ -90,7 +93,7 @@ void history_make(enum build build, const char *directory, unsigned count, unsig
     struct stat info;
     snprintf(keep, sizeof keep, "%u", count);
     for (unsigned i = 0; i < WARM; i++)
-        probe_live(build, "live", directory, keep);
+        probe_live(build, "live", directory, keep, NULL);
     int folder = newest_of(directory, name);
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (file < 0 || fstat(file, &info) != 0)

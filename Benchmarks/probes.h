@@ -14,8 +14,8 @@ void probes_open(const char *self);
  * the probe fails. */
 struct probe_figures probe_run(enum build build, const char *what, const char *directory, const char *keep);
 
-/* The same without anything that is measured inside. */
-struct child probe_live(enum build build, const char *what, const char *directory, const char *keep);
+/* The same, with what is seen from outside; `ret` NULL: nothing is measured inside. */
+struct child probe_live(enum build build, const char *what, const char *directory, const char *keep, struct probe_figures *ret);
 
 /* Instructions of a function in such a life; 0: unknown. `scratch` is a directory for a file. */
 double probe_instructions(enum build build, const char *function, const char *directory, const char *keep, const char *scratch);

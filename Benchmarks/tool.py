@@ -79,12 +79,12 @@ def main():
         for _ in range(options.rounds + 1):
             for scene, tool in random.sample(cases, len(cases)):
                 times[scene, tool].append(measure([tool] + scenes[scene]))
-    print(f"n = {options.rounds}; ms: wall median, least and most; processor median; MB at most; ratio to the other tool, wall and processor")
+    print(f"{f'The tool, n = {options.rounds}; ms, of the wall but for CPU':50} {'median':>8} {'least':>8} {'most':>8} {'CPU':>8} {'MB':>8}" + "  ratio, CPU" * bool(options.other))
     for scene in scenes:
         for tool in tools:
             taken = times[scene, tool][1:]  # the first one fills the page cache
             wall, cpu, memory = zip(*taken)
-            text = f"{scene:24} {statistics.median(wall):8.1f} {min(wall):8.1f} {max(wall):8.1f}   {statistics.median(cpu):8.1f} {max(memory):8.1f}"
+            text = f"  {scene:48} {statistics.median(wall):8.1f} {min(wall):8.1f} {max(wall):8.1f} {statistics.median(cpu):8.1f} {max(memory):8.1f}"
             if tool == options.tool and options.other:
                 other = times[scene, options.other][1:]
                 ratios = [statistics.median(a[i] / b[i] for a, b in zip(taken, other)) for i in (0, 1)]

@@ -51,7 +51,7 @@ static enum candidate floor_of(enum candidate candidate)
 static void print_width(unsigned of, enum candidate from, enum candidate to, const char *what)
 {
     char title[128];
-    snprintf(title, sizeof title, "%s, %u thread%s at once: a call in the median block of 512", what, widths[of], of ? "s" : "");
+    snprintf(title, sizeof title, "%s, %u thread%s at once", what, widths[of], of ? "s" : "");
     print_head(title, "ns");
     for (enum candidate i = from; i < to; i++) {
         series[i][of][NS].name = candidate_name(i);
@@ -122,29 +122,24 @@ static void print_instructions(void)
     }
 }
 
-/* ---- Targets ---- */
+/* ---- Figures of the budget ---- */
 
-static void print_ratio(const char *name, enum candidate over, unsigned over_of, enum candidate under, unsigned under_of, double limit, bool at_least)
+static void put_ratio(const char *name, enum candidate over, unsigned over_of, enum candidate under, unsigned under_of)
 {
-    bool missing = candidate_missing(over) || candidate_missing(under);
-    print_target(name, missing ? NAN : series_ratio(&series[over][over_of][NS], &series[under][under_of][NS]), "x", limit, at_least);
+    const char *missing = candidate_missing(over) ? candidate_missing(over) : candidate_missing(under);
+    put_figure(name, missing ? NAN : series_ratio(&series[over][over_of][NS], &series[under][under_of][NS]), missing);
 }
 
-static void print_targets(void)
+static void put_figures(void)
 {
-    print_targets_head();
-    print_ratio("A1  text, 1 thread, shared, to the floor with the CPU's counter", LG_TEXT, 0, FLOOR_COUNTER, 0, 1.25, false);
-    print_ratio("A1  the same, static", LG_TEXT_STATIC, 0, FLOOR_COUNTER, 0, 1.25, false);
-    print_ratio("A1  LTTng-UST to LaunchGuard, 1 thread", LTTNG_TEXT, 0, LG_TEXT, 0, 10, true);
-    print_ratio("A2  2 threads to 1 thread", LG_TEXT, 1, LG_TEXT, 0, 1.5, false);
-    print_ratio("A2  LTTng-UST to LaunchGuard, 2 threads", LTTNG_TEXT, 1, LG_TEXT, 1, 8, true);
-    if (candidate_missing(LG_TEXT) || candidate_missing(LG_FORMAT))
-        return;
-    print_target("A3  four arguments, 1 thread", figure(LG_FORMAT, 0, NS), "ns", 60, false);
-    print_target("A4  kept after SIGKILL", kept, "", KILLED_AFTER, true);
-    if (instructions[LG_TEXT] > 0)
-        print_target("A4  instructions of one call", instructions[LG_TEXT], "", 110, false);
-    print_target("A5  99.9 % of single calls, 1 thread", figure(LG_TEXT, 0, P999), "ns", 1000, false);
+    put_ratio("floor", LG_TEXT, 0, FLOOR_COUNTER, 0);
+    put_ratio("threads", LG_TEXT, 1, LG_TEXT, 0);
+    put_ratio("lttng", LTTNG_TEXT, 0, LG_TEXT, 0);
+    put_ratio("lttng-threads", LTTNG_TEXT, 1, LG_TEXT, 1);
+    put_figure("format", candidate_missing(LG_FORMAT) ? NAN : figure(LG_FORMAT, 0, NS), candidate_missing(LG_FORMAT));
+    put_figure("kept", candidate_missing(LG_TEXT) ? NAN : kept, candidate_missing(LG_TEXT));
+    put_figure("instructions", instructions[LG_TEXT] > 0 ? instructions[LG_TEXT] : NAN, "valgrind is not installed");
+    put_figure("slowest", candidate_missing(LG_TEXT) ? NAN : figure(LG_TEXT, 0, P999), candidate_missing(LG_TEXT));
 }
 
 /* ---- All of it ---- */
@@ -174,6 +169,6 @@ int main(int count, char **arguments)
         print_width(of, TEXTS, CANDIDATES, "Four arguments");
     print_kept();
     print_instructions();
-    print_targets();
+    put_figures();
     return 0;
 }

@@ -91,9 +91,13 @@ start_lttng() { # leaves LTTNG_READ, or LTTNG_MISSING
 start_lttng
 export LTTNG_MISSING
 
+# the figures too are those of that user
+figures=${BENCH_FIGURES-}
+export BENCH_FIGURES="$directory/figures"
 printf '\nLogs in %s (%s)\n' "${directory%/*}" "$(stat -f -c %T "$directory")"
 $as $guard 280 "$programs/bench-append" "$directory" "$rounds" &
 driver=$!
 wait "$driver" && failed=0 || failed=$?
 driver=
+[ -z "$figures" ] || [ ! -f "$BENCH_FIGURES" ] || cat "$BENCH_FIGURES" >>"$figures"
 exit $failed

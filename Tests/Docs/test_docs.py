@@ -205,7 +205,7 @@ class Documents(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for document in DOCUMENTS:
-            for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", document.read_text()):
+            for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)", document.read_text()):
                 if not target.startswith("http"):
                     page = document.parent / target if target else document
                     self.assertTrue(page.exists(), f"{document.name}: {target}")

@@ -1,6 +1,5 @@
 /* The weight of a session and of each feature in a process: address space, private memory,
- * threads. The figures are those of the kernel and do not depend on other work; the bounds
- * are those of docs/BENCHMARKS.md, *Cost of each feature*. */
+ * threads. The figures are those of the kernel and do not depend on other work. */
 #include "harness.h"
 
 #include <fcntl.h>

@@ -265,14 +265,13 @@ func column(_ figure: Double, _ width: Int) -> String {
 }
 
 for threads in [1, 2] {
-    print("\nGuarded operations of a Swift program, \(threads == 1 ? "one thread" : "two threads at once"), ns: plain, guarded but off, guarded and on; ratio to plain in the same round, off and on: median, 25 %, 75 %")
+    print("\nIn Swift, \(threads == 1 ? "one thread" : "two threads at once"), ns; ratio of on to plain")
+    print("                                                 plain       off        on   ratio   25 %   75 %")
     for (operation, series) in zip(operations, try compare(threads: threads)) where !series[0].isEmpty {
         var line = "  " + operation.name + String(repeating: " ", count: max(0, 42 - operation.name.count))
         for values in series { line += column(summary(values).median, 10) }
-        for values in series.dropFirst() {
-            let ratio = summary(zip(values, series[0]).map { $0 / $1 })
-            line += "  " + column(ratio.median, 7) + column(ratio.quartile, 7) + column(ratio.third, 7)
-        }
+        let ratio = summary(zip(series[Way.on.rawValue], series[0]).map { $0 / $1 })
+        line += " " + column(ratio.median, 7) + column(ratio.quartile, 7) + column(ratio.third, 7)
         print(line)
     }
 }

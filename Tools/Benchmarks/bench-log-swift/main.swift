@@ -64,8 +64,18 @@ func line(_ name: String, _ figures: [Double]) -> String {
     return text
 }
 
-print("\nOne breadcrumb of a Swift program, ns: least, median; ratio to a literal in the same round: median, least, 25 %, 75 %")
+/// For the table of Benchmarks/budget.py, as put_figure() of Benchmarks/common.h.
+func put(_ name: String, _ value: Double) {
+    guard let path = unsafe getenv("BENCH_FIGURES"), let file = unsafe fopen(path, "a") else { return }
+    unsafe fputs("\(name)\t\(value)\n", file)
+    unsafe fclose(file)
+}
+
+let figures = ["a String of 40 bytes": "string", "an interpolation of 4 values": "interpolation", "a category and 2 fields": "fields"]
+
+print("\nOne breadcrumb of a Swift program, ns                           least    median   ratio   quartiles")
 for (kind, values) in zip(kinds, series) {
     let own = summary(values), ratio = summary(zip(values, series[0]).map { $0 / $1 })
-    print(line(kind.name, [own.least, own.median, ratio.median, ratio.least, ratio.quartile, ratio.third]))
+    print(line(kind.name, [own.least, own.median, ratio.median, ratio.quartile]) + "-\((ratio.third * 100).rounded() / 100)")
+    if let name = figures[kind.name] { put(name, own.median) }
 }
