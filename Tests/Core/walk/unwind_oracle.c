@@ -108,8 +108,8 @@ static int step_by_libunwind(unw_addr_space_t space, uint64_t registers[LG__REGI
     if (unw_init_remote(&cursor, space, registers) < 0)
         return -1;
     int result = unw_step(&cursor);
-    if (result <= 0)
-        return result;
+    if (result <= 0) /* an error that differs from version to version, where the stack is too small */
+        return result < 0 ? -1 : 0;
     for (uint32_t i = 0; i <= lg__arch_pc; i++) {
         unw_word_t value = 0;
         unw_get_reg(&cursor, (unw_regnum_t)(i == lg__arch_pc ? UNW_REG_IP : i), &value);
