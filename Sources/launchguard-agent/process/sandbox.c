@@ -70,43 +70,64 @@ static bool allow_work(int ruleset, int state, const struct ruleset *rules)
     return allowed && (state < 0 || allow(ruleset, state, WRITE_FILE | REMOVE_FILE | MAKE_REGULAR | RENAME_ACROSS | (rules->files & TRUNCATE)));
 }
 
-/* Landlock hides from /proc what it forbids to trace. Where /proc shows only what may be traced
- * (hidepid), every other process would be gone, and programs that live would seem to have ended. */
-static bool hides_processes(int ruleset)
+/* Returns a ruleset; −1: errno says why there is none, or `ret_version` does, below 2: that one
+ * refuses every rename from folder to folder. */
+static int make_ruleset(int state, long *ret_version)
+{
+    const long version = *ret_version = landlock(CREATE_RULESET, 0, 0, ASKS_VERSION);
+    const struct ruleset rules = rules_of(version);
+    const int ruleset = version < 2 ? -1 : (int)landlock(CREATE_RULESET, (long)(uintptr_t)&rules, sizeof rules, 0);
+    if (ruleset < 0 || allow_work(ruleset, state, &rules))
+        return ruleset;
+    const int error = errno;
+    close(ruleset);
+    errno = error;
+    return -1;
+}
+
+static bool restrict_files(int ruleset)
+{
+    return landlock(RESTRICT_SELF, ruleset, 0, 0) == 0;
+}
+
+/* In a child. Landlock hides from /proc what it forbids to trace. Where /proc shows only what may be
+ * traced (hidepid), every other process would be gone, and programs that live would seem to have
+ * ended: 1. */
+static _Noreturn void try(int state, bool sends, const char *path, bool is_seen)
+{
+    long version;
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    const int ruleset = make_ruleset(state, &version);
+    const bool hides = ruleset >= 0 && restrict_files(ruleset) && is_seen && open(path, O_RDONLY | O_CLOEXEC) < 0;
+    sandbox_calls_refuse(sends);
+    _exit(hides);
+}
+
+/* What would come of it: the filter around a service may end a process that asks for Landlock. */
+static enum trial { IS_WELL, IS_FATAL, HIDES_PROGRAMS } trial(int state, bool sends)
 {
     char path[32];
     int status = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)getpid());
     const int seen = open(path, O_RDONLY | O_CLOEXEC);
-    if (seen < 0)
-        return false;
-    close(seen);
+    if (seen >= 0)
+        close(seen);
     const pid_t child = fork();
     if (child == 0)
-        _exit(landlock(RESTRICT_SELF, ruleset, 0, 0) == 0 && open(path, O_RDONLY | O_CLOEXEC) < 0);
+        try(state, sends, path, seen >= 0);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    return child < 0 || status != 0;
+    return child < 0 || !WIFEXITED(status) ? IS_FATAL : WEXITSTATUS(status) ? HIDES_PROGRAMS : IS_WELL;
 }
 
-/* NULL: it holds. Else why not. */
-static const char *restrict_files(int state, long *ret_version)
+/* NULL: files are restricted. Else why not. */
+static const char *enter_landlock(int state, enum trial trial, long *ret_version)
 {
-    const long version = *ret_version = landlock(CREATE_RULESET, 0, 0, ASKS_VERSION);
-    const struct ruleset rules = rules_of(version);
-    if (version < 0)
-        return strerror(errno);
-    if (version < 2) /* it refuses every rename from folder to folder */
-        return "this kernel's is too old";
-    const int ruleset = (int)landlock(CREATE_RULESET, (long)(uintptr_t)&rules, sizeof rules, 0);
+    if (trial == HIDES_PROGRAMS)
+        return "with it, /proc would hide all programs";
+    const int ruleset = make_ruleset(state, ret_version);
     if (ruleset < 0)
-        return strerror(errno);
-    const char *why = NULL;
-    if (!allow_work(ruleset, state, &rules))
-        why = strerror(errno);
-    else if (hides_processes(ruleset))
-        why = "with it, /proc would hide all programs";
-    else if (landlock(RESTRICT_SELF, ruleset, 0, 0) != 0)
-        why = strerror(errno);
+        return *ret_version == 0 || *ret_version == 1 ? "this kernel's is too old" : strerror(errno);
+    const char *why = restrict_files(ruleset) ? NULL : strerror(errno);
     close(ruleset);
     return why;
 }
@@ -114,13 +135,18 @@ static const char *restrict_files(int state, long *ret_version)
 void sandbox_enter(int state, bool sends, char ret_words[SANDBOX_WORDS])
 {
     long version;
+    char files[SANDBOX_WORDS / 2 - 8], calls[SANDBOX_WORDS / 2 - 8];
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         snprintf(ret_words, SANDBOX_WORDS, "not confined: %s", strerror(errno));
         return;
     }
-    const char *no_landlock = restrict_files(state, &version);
+    const enum trial of_child = trial(state, sends);
+    if (of_child == IS_FATAL) {
+        snprintf(ret_words, SANDBOX_WORDS, "not confined: what is around this process ends those that try");
+        return;
+    }
+    const char *no_landlock = enter_landlock(state, of_child, &version);
     const char *no_filter = sandbox_calls_refuse(sends) ? NULL : strerror(errno);
-    char files[SANDBOX_WORDS / 2 - 8], calls[SANDBOX_WORDS / 2 - 8];
     if (no_landlock)
         snprintf(files, sizeof files, "files by the rights of the user alone, without Landlock: %s", no_landlock);
     else
