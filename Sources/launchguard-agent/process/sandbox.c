@@ -90,8 +90,8 @@ static bool restrict_files(int ruleset)
     return landlock(RESTRICT_SELF, ruleset, 0, 0) == 0;
 }
 
-/* In a child. Landlock hides from /proc what it forbids to trace. Where /proc shows only what may be
- * traced (hidepid), every other process would be gone, and programs that live would seem to have
+/* In a child. Landlock hides from /proc what it forbids to trace. Where /proc shows only what may
+ * be traced (hidepid), every other process would be gone, and programs that live would seem to have
  * ended: 1. */
 static _Noreturn void try(int state, bool sends, const char *path, bool is_seen)
 {
