@@ -499,13 +499,14 @@ static void test_the_status_of_a_process_is_seen(void **state)
     (void)state;
     struct zombie *zombie = shared_memory(sizeof *zombie);
     make_folders();
-    zombie->pid = fork();
-    if (zombie->pid == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
         alarm(60);
         pause();
         _exit(42);
     }
-    assert_true(zombie->pid > 0 && lg__os_start_ticks(zombie->pid, &zombie->ticks));
+    zombie->pid = child;
+    assert_true(child > 0 && lg__os_start_ticks(zombie->pid, &zombie->ticks));
     zombie->pidfd = exit_status_open(zombie->pid, zombie->ticks);
     assert_int_equal(kill(zombie->pid, SIGKILL), 0);
     assert_int_equal(waitid(P_PID, (id_t)zombie->pid, &ended, WEXITED | WNOWAIT), 0);
