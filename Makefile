@@ -5,9 +5,9 @@
 #   make test     all that a change can break, in samples where the whole is long: under ten minutes
 #                 once built
 #   make long     every test: campaigns, mutants and combinations whole; the tests of `make check`
-#                 also with clang, with traps on undefined behaviour, for AArch64 and against musl;
-#                 those of the Swift modules also with two sanitizers; PART=n runs one of the parts
-#                 of Tests/parts.txt; the outcome goes to Tests/LONG.md
+#                 also with clang, with traps on undefined behaviour, hardened, for AArch64 and
+#                 against musl; those of the Swift modules also with two sanitizers; PART=n runs one
+#                 of the parts of Tests/parts.txt; the outcome goes to Tests/LONG.md
 #   make faults   every way to die, of the C and of the Swift build, and what must be known
 #                 afterwards; FILTER=regex selects
 #   make docs     the pages of the modules, with the toolchain's docc

@@ -13,6 +13,7 @@ build_test(core-clang test check-core clang Tests/Core/capture) # the most that 
 set_tests_properties(core-clang PROPERTIES PROCESSORS ${busy})   # it waits as long as it builds
 build_test(core-clang-long long check-core clang)
 build_test(core-undefined long check-core undefined) # the core traps on undefined behaviour
+build_test(core-hardened long check-core hardened)   # the flags of distributions, all checks of libc
 build_test(core-aarch64 long check-core aarch64)     # under emulation
 build_test(guest-arm64-check long guest-arm64 check) # on a kernel for AArch64
 build_test(guest-arm64-faults long guest-arm64 faults --failures)

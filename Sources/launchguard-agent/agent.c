@@ -18,12 +18,14 @@
 #include "process/owner.h"
 #include "process/place.h"
 #include "process/rest.h"
+#include "process/sandbox.h"
 #include "process/scope.h"
 #include "send/attempts.h"
 #include "send/hint_file.h"
 #include "send/server_file.h"
 #include "store/crc32c.h"
 #include "watch/runs.h"
+#include "watch/status_process.h"
 
 /* The agent stays so long without a process to wait for and a report to send, in case the program
  * is started again. */
@@ -358,6 +360,18 @@ static int take_place(struct agent *agent)
     return AGENT_FAILED;
 }
 
+/* Before anything is read that others wrote, but the one word of the user's consent: without it the
+ * agent starts no program, as to leave a unit. */
+static void confine(struct agent *agent)
+{
+    char words[SANDBOX_WORDS];
+    if (may_send(agent))
+        scope_leave_unit();
+    status_process_begin(agent->options->argv);
+    sandbox_enter(agent->state, true, words);
+    agent_log("%s", words);
+}
+
 int agent_run(const struct agent_options *options)
 {
     struct agent agent = { .options = options, .changed = true };
@@ -368,8 +382,11 @@ int agent_run(const struct agent_options *options)
         status = take_place(&agent);
     if (status != GOES_ON)
         return status;
+    agent.composer = (struct composer){ .config = &agent.config, .mailbox = &agent.mailbox, .runs = &agent.runs };
     agent_log_open(agent.spool, options->verbose);
+    agent_log("agent %s begins, process %d, via %s", LG_VERSION_STRING, (int)getpid(), options->via);
     lg__crc32c_init();
+    confine(&agent);
     agent.notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     watch_folder(&agent, "runs", IN_CREATE | IN_MOVED_TO);
     watch_folder(&agent, "spool", IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ATTRIB);
@@ -379,13 +396,10 @@ int agent_run(const struct agent_options *options)
         agent_log("the agent cannot begin: %s", strerror(errno));
         return AGENT_FAILED;
     }
-    agent.composer = (struct composer){ .config = &agent.config, .mailbox = &agent.mailbox, .runs = &agent.runs };
-    agent_log("agent %s begins, process %d, via %s", LG_VERSION_STRING, (int)getpid(), options->via);
     attempts_open(&agent.attempts);
-    if (may_send(&agent))
-        scope_leave_unit();
     status = loop(&agent);
     agent_log("agent ends");
     sender_close(&agent.attempts.sender);
+    status_process_end();
     return status;
 }

@@ -10,6 +10,7 @@ struct agent_options {
     bool once;                   /* send what is due, then exit */
     bool verbose;                /* the log also goes to standard error */
     const char *via;             /* "agent" or "tool" */
+    char **argv;                 /* of main() */
 };
 
 /* Exit statuses. */

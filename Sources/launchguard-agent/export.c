@@ -7,6 +7,7 @@
 
 #include "agent.h"
 #include "os/os.h"
+#include "process/sandbox.h"
 #include "report/gather.h"
 #include "target/target.h"
 
@@ -71,8 +72,10 @@ int export_run(const char *format, const char *path)
 {
     struct facts facts = { .reason = NULL };
     char why[LG__REPORT_ERROR_BYTES];
+    char words[SANDBOX_WORDS];
     lg_reader *reader;
     lg_run_info run;
+    sandbox_enter(-1, false, words);
     lg_status status = lg_reader_open(path, &reader);
     if (status != LG_OK)
         return refuse(path, lg_status_message(status));

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
         { "verbose", no_argument, NULL, 'e' },     { "help", no_argument, NULL, 'h' },    { "version", no_argument, NULL, 'V' },
         { "export", required_argument, NULL, 'x' }, { "run", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
     };
-    struct agent_options chosen = { .via = "agent" };
+    struct agent_options chosen = { .via = "agent", .argv = argv };
     const char *format = NULL, *run = NULL;
     char *path;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {

@@ -1,5 +1,6 @@
 """Servers that do what no server should, and servers that are not there: the agent's time and
 memory are bounded, what went wrong has a name, and the report goes later."""
+import gzip
 import unittest
 
 import server as scripted
@@ -42,6 +43,12 @@ class Hostile(DeliveryTest):
 
     def test_an_endless_header(self):
         self.survives(scripted.endless_header, scripted.endless_header, error=".")
+
+    def test_an_answer_that_is_compressed(self):
+        """It would be 32 MiB. The agent asks for no compression, and unpacks nothing."""
+        packed = gzip.compress(bytes(32 << 20))
+        self.assertLess(len(packed), 64 << 10)
+        self.survives(status(503, packed, Content_Encoding="gzip"), status(503, packed, Content_Encoding="deflate, gzip"), error="the server answered 503")
 
     def test_a_byte_now_and_then(self):
         self.survives(scripted.drip, error="(?i)time")

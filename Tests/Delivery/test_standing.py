@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import server as scripted
-from delivery import AGENT, LIMIT, MISSING, DeliveryTest, status_of
+from delivery import AGENT, LIMIT, MISSING, DeliveryTest, is_gone, status_of
 from waiting import wait_until
 
 DONE, NO_SPOOL, LEFT, NO_OWNER, NO_PLACE = 0, 3, 6, 8, 9
@@ -195,6 +195,26 @@ class Own(DeliveryTest):
         wait_until(lambda: server.requests, "the agent sends")
         variables = dict(word.split("=", 1) for word in self.has(agent.pid, "environ").split("\0") if word)
         self.assertEqual(variables, {**OF_AGENT, "HOME": str(self.folder)})
+
+    def test_it_confines_itself(self):
+        """And the process beside it, which ends with it. What that means: test_sandbox.c."""
+        child = self.start("deliver", "begin", "finish", "loop", endpoint="http://127.0.0.1:9/")
+        self.attached(child)
+        agent = self.agent()
+        words = re.search("confined: (.*)", self.log())[1]
+        print(words, flush=True)
+        self.assertRegex(words, "^(writes only beneath the state directory, by Landlock|files by the rights of the user alone, without Landlock: .)")
+        beside, = map(int, self.has(agent, "task/%d/children" % agent).split())
+        self.assertEqual(self.has(beside, "cmdline").rstrip("\0"), "launchguard-status")
+        self.assertEqual([os.readlink(entry.path).split(":")[0] for entry in os.scandir("/proc/%d/fd" % beside)], ["socket"])
+        for process in agent, beside:
+            self.assertEqual(status_of(process, "NoNewPrivs"), "1")
+            if "without a filter: " not in words:
+                self.assertEqual(status_of(process, "Seccomp"), "2")
+        self.end_agent(agent)
+        wait_until(lambda: is_gone(beside), "the process beside the agent has ended")
+        os.kill(child.pid, signal.SIGKILL)
+        self.end(child)
 
     def test_a_loader_that_is_told_to_load_it(self):
         """The agent cannot execute itself again, and works."""

@@ -78,12 +78,34 @@ class Documents(unittest.TestCase):
         rows = [row for row in rows if len(row) == 9 and row[0] not in ("death", "---")]
         self.assertGreater(len(rows), 50)
         for row in rows:
-            found = re.findall(r"(\w+): ((?:`?test_\w+`?(?:, )?)+)", row[-1])
-            self.assertTrue(found or row[-1] == "survives", f"no test: {row}")
-            for file, names in found:
-                text = "".join(path.read_text() for path in (*TESTS.glob(f"Core/*/test_{file}.c"), *TESTS.glob(f"Preload/test_{file}.py")))
-                for name in re.findall(r"test_\w+", names):
-                    self.assertRegex(text, rf"void {name}\(|def {name}\(", f"{file} has no {name}")
+            if row[-1] != "survives":
+                self.check_tests(row[-1], lambda file: (*TESTS.glob(f"Core/*/test_{file}.c"), *TESTS.glob(f"Preload/test_{file}.py")))
+
+    def check_tests(self, cell, files):
+        """`cell` names tests as "file: `test_name`, `test_name`"; `files`: where a name of a file
+        leads to."""
+        found = re.findall(r"([\w/]+): ((?:`?\w+`?(?:, )?)+)", cell)
+        self.assertTrue(found, f"no test: {cell}")
+        for file, names in found:
+            text = "".join(path.read_text() for path in files(file))
+            for name in re.findall(r"\w+", names):
+                self.assertRegex(text, rf"void {name}\(|def {name}\(|func {name}\(", f"{file} has no {name}")
+
+    def test_each_threat_has_its_tests(self):
+        """SECURITY.md: as above, or a test of ctest alone, which has no functions."""
+        lists = "".join(path.read_text() for path in TESTS.rglob("CMakeLists.txt"))
+        rows = re.findall(r"^\| .* \| (.*) \|$", (ROOT / "SECURITY.md").read_text(), re.M)[1:]
+        self.assertGreater(len(rows), 10)
+        def files(file):
+            folder, _, name = file.rpartition("/")
+            found = (*TESTS.rglob(f"test_{name}.*"), *(ROOT / "Tools/Tests").rglob(f"{name}.swift"))
+            return [path for path in found if folder in ("", path.parent.name)]
+        for part in "; ".join(rows).split("; "):
+            if ":" in part:
+                self.check_tests(part, files)
+            else:
+                for name in re.findall(r"[\w-]+", part):
+                    self.assertIn(f"add_test(NAME {name} ", lists)
 
     def test_the_pages_for_those_from_elsewhere_name_what_is_there(self):
         """docs/FROM-*.md: every function, constant, option, method and command of ours."""

@@ -42,6 +42,13 @@ class Units(Supervised):
                 result = run(["systemd-analyze", "verify", self.directory / unit.name])
                 self.assertEqual((result.status, result.errors), (0, ""), result)
 
+    def test_exposure(self):
+        """As systemd measures it; 10 is a unit without any sandbox."""
+        for name, most in ("notes", 4), ("notes-watchdog", 4), ("unchanged", 4), ("notes-agent", 2):
+            with self.subTest(unit=name):
+                result = run(["systemd-analyze", "security", "--offline=yes", f"--threshold={10 * most}", EXAMPLES / f"{name}.service"])
+                self.assertEqual(result.status, 0, result)
+
     def test_verify_sees_mistakes(self):
         text = manager.unit_text("notes.service", "pause", self.directory).replace("Restart=on-failure", "Restart=on-faliure")
         (self.directory / "wrong.service").write_text(text)

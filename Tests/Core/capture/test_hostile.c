@@ -324,6 +324,50 @@ static void test_full_queue(void **state)
     lg_reader_close(reader);
 }
 
+/* ---- signals of another process ---- */
+
+#define FORGED 20000
+#define LIBCS 33 /* the signal by which threads are asked, and which libc has for itself */
+
+static _Noreturn void forge(pid_t program)
+{
+    static const int codes[] = { SI_QUEUE, SI_TIMER, SI_MESGQ, SI_ASYNCIO };
+    unsigned seed = 33;
+    for (int i = 0; i < FORGED; i++) {
+        siginfo_t info = { .si_signo = LIBCS, .si_code = codes[rand_r(&seed) % 4] };
+        const uint64_t small = (uint64_t)rand_r(&seed) % 4 << 32 | (uint64_t)rand_r(&seed) % 4 << 16 | (uint64_t)rand_r(&seed) % 70;
+        info.si_pid = rand_r(&seed) % 2 ? program : getpid();
+        info.si_value.sival_ptr = (void *)(uintptr_t)(i % 2 ? small : (uint64_t)rand_r(&seed) << 33 ^ (uint64_t)rand_r(&seed));
+        if (syscall(SYS_rt_sigqueueinfo, program, LIBCS, &info) != 0 && errno != EAGAIN)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+static void body_forged_signals(void *argument)
+{
+    int status;
+    (void)argument;
+    start_session();
+    start_waiting(3);
+    const pid_t program = getpid(), neighbour = fork();
+    if (neighbour == 0)
+        forge(program);
+    while (waitpid(neighbour, &status, 0) < 0 && errno == EINTR) {}
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        exit(96);
+    die_null_read();
+}
+
+/* They look like questions, answers to none, and the ends of deadlines: nothing comes of them, and
+ * the crash after them is recorded as ever. */
+static void test_forged_signals(void **state)
+{
+    (void)state;
+    expect_signal(body_forged_signals, NULL, SIGSEGV);
+    expect_record(LG_CRASH_NULL_READ, die_null_read);
+}
+
 /* ---- death at any moment of the capture ---- */
 
 static void body_many_threads(void *argument)
@@ -387,6 +431,7 @@ int main(void)
         WITH_STATE(test_deadline_in_sandbox),
         WITH_STATE(test_bad_pointers),  WITH_STATE(test_many_at_once),   WITH_STATE(test_refused_calls),
         WITH_STATE(test_full_queue),
+        WITH_STATE(test_forged_signals),
         WITH_STATE(test_killed_anywhere), WITH_STATE(test_pages_never_come),
     };
     return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);

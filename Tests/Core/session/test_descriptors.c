@@ -34,13 +34,13 @@ static const char *name_of(const char *target)
 static bool is_on_the_page(const char *name)
 {
     static char page[65536];
-    char row[512];
+    char bold[512];
     FILE *file = fopen(SECURITY_PAGE, "re");
     assert_non_null(file);
     page[fread(page, 1, sizeof page - 1, file)] = 0;
     fclose(file);
-    snprintf(row, sizeof row, "| %s | ", name);
-    return strstr(page, row) != NULL;
+    snprintf(bold, sizeof bold, "**%s**", name);
+    return strstr(page, bold) != NULL;
 }
 
 /* Call `each` for every descriptor that the session has opened. Returns how many there are. */
@@ -69,7 +69,7 @@ static void check(int descriptor, const char *target)
         _exit(81);
     }
     if (!is_on_the_page(name)) {
-        fprintf(stderr, "SECURITY.md has no row \"%s\", which descriptor %d is\n", name, descriptor);
+        fprintf(stderr, "SECURITY.md has no **%s**, which descriptor %d is\n", name, descriptor);
         _exit(82);
     }
 }
