@@ -32,6 +32,9 @@ void lg__capture_set_program_chance(lg__first_chance function)
     atomic_store_explicit(&last_chance, function, memory_order_release);
 }
 
+/* Between abort() and its system call are two or three small frames. */
+#define ABORT_WORDS 128u
+
 /* A signal that has come to our handler. */
 struct arrival {
     int signal;
@@ -43,6 +46,7 @@ struct arrival {
     bool outer;   /* the thread was in the handler of a crash already */
     bool siginfo_lost;
     bool blocked; /* by the program: the kernel would end the process and ask no handler */
+    bool aborts;  /* by abort(), on a thread that blocks SIGABRT */
     bool repeats; /* its handler does not mend it, and the process ends by it */
     struct lg__crash *begun; /* in the first step; NULL: none, or taken back */
     siginfo_t unknown;       /* in place of one that was lost */
@@ -199,11 +203,28 @@ static bool send_again(const struct arrival *at, bool to_thread)
     return (to_thread ? lg__os_signal_queue(pid, lg__os_tid(), at->signal, &info) : lg__os_signal_queue_process(pid, at->signal, &info)) == 0;
 }
 
+/* abort() raises the signal, or opens one that waits, and ends the process if it goes on. It does not
+ * return: its return address is on the stack only while it runs, near the end. */
+static bool is_of_abort(const siginfo_t *info, const void *ucontext)
+{
+    uint64_t word;
+    struct lg__arch_fault at;
+    lg__arch_fault(ucontext, &at);
+    if (info->si_signo == SIGABRT && lg__libc_is_abort(at.pc))
+        return true;
+    if (info->si_signo != SIGABRT || info->si_code != SI_TKILL || info->si_pid != lg__fixed.pid)
+        return false;
+    for (unsigned i = 0; i < ABORT_WORDS && lg__memory_word(at.sp + i * sizeof word, &word); i++)
+        if (lg__libc_is_abort(lg__arch_code_address(word)))
+            return true;
+    return false;
+}
+
 /* The signal was sent to a thread that would block it without LaunchGuard: by its mask, or inside a
  * handler that recovers. */
 static bool defer(const struct arrival *at)
 {
-    if (at->info->si_code > 0)
+    if (at->info->si_code > 0 || at->aborts)
         return false;
     if (!at->blocked && !(at->owner && lg__recovering_defers(at->signal, at->sp)))
         return false;
@@ -326,8 +347,11 @@ struct work {
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
     struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sent = lg__fixed_is_sent(info),
-                          .owner = lg__fixed_unforked(), .outer = lg__crash_entered,
-                          .blocked = !lg__capture_is_exempt() && lg__mask_holds(ucontext, signal) };
+                          .owner = lg__fixed_unforked(), .outer = lg__crash_entered };
+    if (!lg__capture_is_exempt() && lg__mask_holds(ucontext, signal)) {
+        at.aborts = is_of_abort(info, ucontext);
+        at.blocked = !at.aborts || !lg__libc_abort_opens();
+    }
     ret_rest->error = errno;
     /* else a thread that waited for the lock has it now */
     at.begun = begun && lg__crash_name(lg__os_tid(), frame) ? begun : NULL;

@@ -209,6 +209,10 @@ int lg__libc_timer_create(clockid_t clock, struct sigevent *event, timer_t *ret_
 int lg__libc_mq_notify(int queue, const struct sigevent *event);
 /* This library has such functions. */
 bool lg__libc_is_interposed(void);
+/* The address is one to which a call of libc's abort() returns. Handler. */
+bool lg__libc_is_abort(uint64_t pc);
+/* libc's abort() opens a blocked SIGABRT before it raises it. Handler. */
+bool lg__libc_abort_opens(void);
 
 /* ---- call_evidence.c ---- */
 
@@ -251,7 +255,7 @@ bool lg__handler_stack_is_small(const void *ucontext, const void *frame);
 /* Call a function on a larger stack, where there is one. Handler. */
 void lg__handler_stack_call(void (*function)(void *argument), void *argument);
 
-/* ---- mask.c: masks that block the signals of faults ---- */
+/* ---- mask.c: masks that block the signals of crashes ---- */
 
 /* sigprocmask() for the program: the faults leave a record all the same. Returns the mask that the
  * program had. Handler. */
@@ -263,7 +267,7 @@ void lg__mask_open(void);
 /* sa_mask for the kernel, where the program wants this one; and back. Handler. */
 uint64_t lg__mask_of_handler(uint64_t program);
 uint64_t lg__mask_of_handler_before(uint64_t kernel);
-/* The interrupted code blocks the signal of faults, as the program sees it. Handler. */
+/* The interrupted code blocks the signal of crashes, as the program sees it. Handler. */
 bool lg__mask_holds(const void *ucontext, int signal);
 /* What a thread hands on with its mask to the threads that it makes. */
 uint64_t lg__mask_choice(void);

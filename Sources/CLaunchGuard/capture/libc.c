@@ -65,11 +65,48 @@ _Noreturn void lg__libc_exit_at_once(int status)
     lg__os_exit(status);
 }
 
+/* No libc's abort() is longer; what lies after it raises nothing. */
+#define ABORT_BYTES 512u
+static _Atomic(void *) real_abort;
+static bool abort_opens;
+
+/* glibc 2.n opens SIGABRT before abort() raises it, where n is less than this. */
+#define ABORT_OPENS_UNTIL 41u
+
+static bool opens_before_abort(void)
+{
+    void *found = dlsym(RTLD_NEXT, "gnu_get_libc_version");
+    const char *(*version)(void);
+    unsigned minor = 0;
+    if (!found)
+        return false;
+    memcpy(&version, &found, sizeof version);
+    const char *at = version();
+    if (at[0] != '2' || at[1] != '.')
+        return false;
+    for (at += 2; *at >= '0' && *at <= '9'; at++)
+        minor = 10 * minor + (unsigned)(*at - '0');
+    return minor < ABORT_OPENS_UNTIL;
+}
+
+bool lg__libc_is_abort(uint64_t pc)
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)atomic_load_explicit(&real_abort, memory_order_relaxed);
+    return begin && pc > begin && pc <= begin + ABORT_BYTES;
+}
+
+bool lg__libc_abort_opens(void)
+{
+    return abort_opens;
+}
+
 /* A program may call one of them first in a signal handler, where dlsym() is not allowed. */
 __attribute__((constructor)) static void find(void)
 {
     next_of(&real_action, "sigaction");
     next_of(&real_end, "_exit");
+    next_of(&real_abort, "abort");
+    abort_opens = opens_before_abort();
 }
 
 bool lg__libc_is_interposed(void)
@@ -83,6 +120,17 @@ int lg__libc_sigaction(int signal, const struct sigaction *to, struct sigaction 
 }
 
 bool lg__libc_is_interposed(void)
+{
+    return false;
+}
+
+bool lg__libc_is_abort(uint64_t pc)
+{
+    (void)pc;
+    return false;
+}
+
+bool lg__libc_abort_opens(void)
 {
     return false;
 }

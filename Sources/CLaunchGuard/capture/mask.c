@@ -1,15 +1,18 @@
-/* Signal masks that block the signals of faults. For a fault whose signal is blocked the kernel
- * ends the process, and no handler runs. So the kernel gets such a mask without these signals, and
- * with SIGSTKFLT in their place, which Linux never sends. The kernel, sigsetjmp() and the return
- * from a handler restore that mark with the rest of the mask. */
+/* Signal masks that block the signals of crashes. For a fault whose signal is blocked the kernel
+ * ends the process, and no handler runs; nor does one for abort() of libcs that do not open SIGABRT
+ * first. So the kernel gets such a mask without these signals, and with SIGSTKFLT in their place,
+ * which Linux never sends. The kernel, sigsetjmp() and the return from a handler restore that mark
+ * with the rest of the mask. */
 #include "capture/internal.h"
 
 #include "launchguard/log.h"
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 #define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
+#define OPEN (FAULTS | BIT(SIGABRT))
 #define MARK LG__MASK_MARK
-#define ALL (FAULTS | MARK)
+#define ALL (OPEN | MARK)
+#define ALL_IN_HANDLER (FAULTS | MARK)
 
 /* Those of ALL that the program blocks, while the mark stands; 0 in a handler whose sa_mask has the
  * mark. One word for masks that are nested: where they differ in this choice, a jump out of the
@@ -37,16 +40,16 @@ static uint64_t of_program(uint64_t kernel)
 {
     if (!lg__libc_is_interposed() || !(kernel & MARK) || (!choice && kernel & FAULTS))
         return kernel;
-    return (kernel & ~MARK) | (choice ? choice : ALL);
+    return (kernel & ~MARK) | (choice ? choice : ALL_IN_HANDLER);
 }
 
-/* Block what the program wants to block, of the signals of faults only the choice. */
+/* Block what the program wants to block, of the signals of crashes only the choice. */
 static void set(uint64_t program)
 {
-    const uint64_t faults = program & FAULTS;
-    choice = faults ? program & ALL : 0;
-    lg__os_signals_set((program & ~ALL) | (faults ? MARK : 0));
-    if (faults)
+    const bool opens = program & OPEN;
+    choice = opens ? program & ALL : 0;
+    lg__os_signals_set(opens ? (program & ~ALL) | MARK : program & ~MARK);
+    if (program & FAULTS)
         say_once();
 }
 
@@ -69,7 +72,7 @@ void lg__mask_open(void)
 {
     lg__capture_thread_armed = true;
     const uint64_t kernel = lg__os_signals_blocked();
-    if (kernel & FAULTS && is_on())
+    if (kernel & OPEN && is_on())
         set(of_program(kernel));
     else if (kernel & FAULTS) {
         lg__os_signals_set(kernel & ~FAULTS);
@@ -80,7 +83,7 @@ void lg__mask_open(void)
 
 uint64_t lg__mask_of_handler(uint64_t program)
 {
-    return !is_on() ? program : (program & ALL) == ALL ? program & ~FAULTS : program & ~MARK;
+    return !is_on() ? program : (program & ALL_IN_HANDLER) == ALL_IN_HANDLER ? program & ~FAULTS : program & ~MARK;
 }
 
 uint64_t lg__mask_of_handler_before(uint64_t kernel)
@@ -93,7 +96,7 @@ bool lg__mask_holds(const void *ucontext, int signal)
     /* Not by the mark alone, which other code may have set for what it means; but on a thread that
      * has just begun the choice of its creator is not there yet. */
     const uint64_t chosen = choice || lg__capture_thread_armed || !lg__libc_is_interposed() ? choice : ALL;
-    return lg__arch_blocked(ucontext) & MARK && chosen & FAULTS & BIT(signal);
+    return lg__arch_blocked(ucontext) & MARK && chosen & OPEN & BIT(signal);
 }
 
 uint64_t lg__mask_choice(void)

@@ -220,13 +220,14 @@ static void *sleep_for_ever(void *argument)
     return argument;
 }
 
-enum { ONE_THREAD, MANY_THREADS, ALL_BLOCKED = 2 };
+enum { ONE_THREAD, MANY_THREADS, ALL_BLOCKED = 2, OF_ABORT = 4 };
 
 static void body_waits(void *argument)
 {
     const uintptr_t how = (uintptr_t)argument;
-    sigset_t blocked = how & ALL_BLOCKED ? all() : one(SIGBUS);
-    const sigset_t set = one(SIGBUS);
+    const int number = how & OF_ABORT ? SIGABRT : SIGBUS;
+    sigset_t blocked = how & ALL_BLOCKED ? all() : one(number);
+    const sigset_t set = one(number);
     siginfo_t info;
     start_session();
     pthread_sigmask(SIG_BLOCK, &blocked, NULL);
@@ -235,22 +236,22 @@ static void body_waits(void *argument)
         pthread_create(&thread, NULL, sleep_for_ever, NULL);
     }
     const int descriptor = signalfd(-1, &set, 0);
-    send_from_child(SIGBUS);
+    send_from_child(number);
     struct signalfd_siginfo read_info;
-    REQUIRE(read(descriptor, &read_info, sizeof read_info) == sizeof read_info && read_info.ssi_signo == SIGBUS && (pid_t)read_info.ssi_pid != getpid());
-    send_from_child(SIGBUS);
-    REQUIRE(sigwaitinfo(&set, &info) == SIGBUS && info.si_pid != getpid() && info.si_pid > 0);
-    raise(SIGBUS);
+    REQUIRE(read(descriptor, &read_info, sizeof read_info) == sizeof read_info && read_info.ssi_signo == (uint32_t)number && (pid_t)read_info.ssi_pid != getpid());
+    send_from_child(number);
+    REQUIRE(sigwaitinfo(&set, &info) == number && info.si_pid != getpid() && info.si_pid > 0);
+    raise(number);
     sigset_t pending;
-    REQUIRE(sigpending(&pending) == 0 && sigismember(&pending, SIGBUS) && is_blocked(SIGBUS));
-    REQUIRE(sigwaitinfo(&set, &info) == SIGBUS && info.si_pid == getpid());
+    REQUIRE(sigpending(&pending) == 0 && sigismember(&pending, number) && is_blocked(number));
+    REQUIRE(sigwaitinfo(&set, &info) == number && info.si_pid == getpid());
     _exit(0);
 }
 
 static void test_sent_ones_wait(void **state)
 {
     (void)state;
-    for (uintptr_t how = 0; how < 4; how++)
+    for (uintptr_t how = 0; how < 8; how++)
         expect_exit(body_waits, (void *)how, 0);
 }
 
@@ -351,6 +352,53 @@ static void test_no_handler_is_asked(void **state)
         state_make();
         expect_signal(body_no_handler, (void *)keep_first, SIGSEGV);
         assert_int_equal(newest_crash(LG_STAGE_DONE).address, 0x18);
+    }
+}
+
+/* ---- abort(), which not every libc lets through a mask ---- */
+
+enum { WITH_SESSION = 1, WITH_HANDLER = 2, BLOCKS_ALL = 4, BY_LIBC = 8, AFTER_RAISE = 16, WAYS_TO_ABORT = 32 };
+
+static void *abort_there(void *argument)
+{
+    const uintptr_t how = (uintptr_t)argument;
+    const sigset_t set = how & BLOCKS_ALL ? all() : one(SIGABRT);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (how & AFTER_RAISE)
+        raise(SIGABRT); /* which waits */
+    if (how & BY_LIBC)
+        free((void *)((uintptr_t)malloc(64) + 8u + (unsigned)zero));
+    abort();
+}
+
+static void body_aborts(void *argument)
+{
+    pthread_t thread;
+    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+    if ((uintptr_t)argument & WITH_HANDLER)
+        signal(SIGABRT, never);
+    if ((uintptr_t)argument & WITH_SESSION)
+        start_session();
+    pthread_create(&thread, NULL, abort_there, argument);
+    pthread_join(thread, NULL);
+}
+
+/* The program ends as without LaunchGuard, and leaves a record. */
+static void test_abort_leaves_a_record(void **state)
+{
+    (void)state;
+    for (uintptr_t how = WITH_SESSION; how < WAYS_TO_ABORT; how += 2) {
+        const struct death without = run_child(body_aborts, (void *)(how & ~(uintptr_t)WITH_SESSION));
+        state_make();
+        const struct death with = run_child(body_aborts, (void *)how);
+        assert_false(without.late || with.late);
+        assert_int_equal(with.status, without.status);
+        if (!WIFSIGNALED(with.status))
+            continue;
+        assert_int_equal(WTERMSIG(with.status), SIGABRT);
+        const lg_crash_info crash = newest_crash(LG_STAGE_DONE);
+        assert_int_equal(crash.signal, SIGABRT);
+        assert_int_equal(crash.kind, how & BY_LIBC ? LG_CRASH_ABORT_HEAP : LG_CRASH_ABORT);
     }
 }
 
@@ -566,6 +614,7 @@ int main(void)
         WITH_STATE(test_comes_when_it_is_unblocked),
         WITH_STATE(test_has_its_sender_after_it_waited),
         WITH_STATE(test_no_handler_is_asked),
+        WITH_STATE(test_abort_leaves_a_record),
         WITH_STATE(test_all_but_faults),
         WITH_STATE(test_handler_that_recovers),
         WITH_STATE(test_handler_that_blocks_all),

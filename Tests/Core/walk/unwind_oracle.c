@@ -108,7 +108,7 @@ static int step_by_libunwind(unw_addr_space_t space, uint64_t registers[LG__REGI
     if (unw_init_remote(&cursor, space, registers) < 0)
         return -1;
     int result = unw_step(&cursor);
-    if (result <= 0) /* an error that differs from version to version, where the stack is too small */
+    if (result <= 0) /* the error of a stack that is too small differs from version to version */
         return result < 0 ? -1 : 0;
     for (uint32_t i = 0; i <= lg__arch_pc; i++) {
         unw_word_t value = 0;
