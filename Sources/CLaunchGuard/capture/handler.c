@@ -203,8 +203,8 @@ static bool send_again(const struct arrival *at, bool to_thread)
     return (to_thread ? lg__os_signal_queue(pid, lg__os_tid(), at->signal, &info) : lg__os_signal_queue_process(pid, at->signal, &info)) == 0;
 }
 
-/* abort() raises the signal, or opens one that waits, and ends the process if it goes on. It does not
- * return: its return address is on the stack only while it runs, near the end. */
+/* abort() raises the signal, or opens one that waits, and ends the process if it goes on. It does
+ * not return: its return address is on the stack only while it runs, near the end. */
 static bool is_of_abort(const siginfo_t *info, const void *ucontext)
 {
     uint64_t word;

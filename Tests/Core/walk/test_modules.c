@@ -293,12 +293,12 @@ static void test_another_thread(void **state)
     (void)state;
     lg_reader *reader = crash_in((struct program){ .libraries = 400, .refreshed = true, .waits = true, .has_altstack = true, .inner = 398, .outer = 399, .waiting = 3 });
     for (uint32_t i = 0; lg_reader_thread(reader, i, &thread) == LG_OK; i++)
-        for (uint32_t k = 1; k < 16 && lg_reader_thread_frame(reader, i, k, &pc) == LG_OK; k++)
-            if (k == 2 || k == 3) {
-                static lg_module module;
-                for (uint32_t m = 0; lg_reader_module(reader, m, &module) == LG_OK; m++)
-                    found |= pc >= module.start && pc < module.end && strstr(module.path, "/lib3.so");
-            }
+        /* below the frames of a call that waits, whose number differs from libc to libc */
+        for (uint32_t k = 1; k < 16 && lg_reader_thread_frame(reader, i, k, &pc) == LG_OK; k++) {
+            static lg_module module;
+            for (uint32_t m = 0; lg_reader_module(reader, m, &module) == LG_OK; m++)
+                found |= pc >= module.start && pc < module.end && strstr(module.path, "/lib3.so");
+        }
     assert_true(found);
     lg_reader_close(reader);
 }
