@@ -18,6 +18,9 @@ build_test(core-aarch64 long check-core aarch64)     # under emulation
 build_test(guest-arm64-check long guest-arm64 check) # on a kernel for AArch64
 build_test(guest-arm64-faults long guest-arm64 faults --failures)
 build_test(core-musl long check-core musl)
+foreach(release trixie sid)
+    build_test(core-debian-${release} long check-debian ${release}) # their compilers and libcs
+endforeach()
 
 foreach(sanitizer thread address)
     build_test(swift-${sanitizer} long check-swift ${sanitizer} --filter "^LaunchGuardTests\\.")
