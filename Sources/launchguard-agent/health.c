@@ -35,7 +35,7 @@ static void begin(const struct composer *composer, const struct lg__report_name 
 
 void health_count(const struct composer *composer, const struct known_run *run, const lg_run_info *info, lg_end end)
 {
-    static const uint8_t key[16] = "LG health of run";
+    static const uint8_t key[] = "LG health of run"; /* the key is what is before the NUL */
     struct lg__report_name parts = { .priority = LG__PRIORITY_OTHER, .ordinal = run->ordinal };
     struct lg__report_header header = { .made_ns = composer->now.wall_ns, .since_on_ns = composer->now.on_ns, .end = (uint32_t)end,
                                         .flags = LG__REPORT_FULL_SENT | LG__REPORT_HEALTH, .next = moment_after(composer->now, DAY_NS) };

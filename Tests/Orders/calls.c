@@ -120,7 +120,7 @@ int orders_memcmp(const void *a, const void *b, size_t size)
 
 void *orders_memchr(const void *in, int byte, size_t size)
 {
-    void *found = memchr(in, byte, size);
+    void *found = (void *)(uintptr_t)memchr(in, byte, size);
     if (is_tracked(in))
         plain((void *)(uintptr_t)in, found ? (size_t)((uint8_t *)found - (const uint8_t *)in) + 1 : size, false, false, PC);
     return found;

@@ -22,6 +22,7 @@
 #define memmove orders_memmove
 #define memset orders_memset
 #define memcmp orders_memcmp
+#undef memchr /* a macro of newer libcs, which keeps the type of its argument */
 #define memchr orders_memchr
 
 #define lg__arch_crc32c_8(crc, word) stand_in_crc(crc, word, 8)

@@ -158,8 +158,7 @@ size_t lg__memory_copy(void *to, uint64_t from, size_t size)
 
 bool lg__memory_has_code(void (*function)(void))
 {
-    uint8_t code;
-    return function && lg__memory_copy(&code, (uint64_t)(uintptr_t)function, sizeof code) == sizeof code;
+    return function && lg__os_readable((uint64_t)(uintptr_t)function & ~(uint64_t)(LG__PAGE - 1)) != 0;
 }
 
 UNCHECKED bool lg__memory_word(uint64_t from, uint64_t *ret_word)

@@ -33,8 +33,10 @@ struct moment server_file_now(const struct lg__server *server)
 
 bool server_file_read(int spool, struct lg__server *ret_server)
 {
-    if (!lg__server_read(spool, ret_server))
-        *ret_server = (struct lg__server){ .magic = LG__MAGIC_SERVER };
+    if (!lg__server_read(spool, ret_server)) {
+        *ret_server = (struct lg__server){ 0 };
+        memcpy(ret_server->magic, LG__MAGIC_SERVER, sizeof ret_server->magic);
+    }
     const bool is_new = memcmp(ret_server->boot, boot_id(), sizeof ret_server->boot) != 0;
     set_clock(ret_server);
     return is_new;

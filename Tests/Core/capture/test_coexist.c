@@ -874,7 +874,7 @@ static void test_earlier_handler_hangs_for_many(void **state)
         lg_crash_info crash;
         lg_reader *reader = newest_run();
         assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
-        assert_in_range(crash.sequence, 1, 150);
+        assert_within(crash.sequence, 1, 150);
         lg_reader_close(reader);
     }
 }

@@ -257,7 +257,7 @@ static void test_threads_beyond_the_limit(void **state)
     assert_true(size > 1000);
     assert_int_equal(lg_reader_resource(reader, LG_RESOURCE_DESCRIPTORS, &resource), LG_OK);
     /* LaunchGuard released its own descriptor; the test may have inherited others */
-    assert_in_range(resource.value, 62, 66);
+    assert_within(resource.value, 62, 66);
     lg_reader_close(reader);
 }
 
@@ -398,7 +398,7 @@ static void test_process(void **state)
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         assert_int_equal(lg_reader_resource(reader, expected[i].id, &resource), LG_OK);
         assert_int_equal(resource.known, 1);
-        assert_in_range(resource.value, expected[i].least, expected[i].most);
+        assert_within(resource.value, expected[i].least, expected[i].most);
     }
     lg_reader_close(reader);
 }

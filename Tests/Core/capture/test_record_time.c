@@ -67,7 +67,7 @@ static void prepare_watch(void)
 }
 
 /* The signal of the deadline comes after the stop, however long the way to here took. */
-static void stop(struct lg__crash *crash, uint64_t longer_ms)
+static void stop_at(struct lg__crash *crash, uint64_t longer_ms)
 {
     const unsigned before = atomic_load(&overs);
     atomic_store(&crash->deadline_ns, now_ns() + RECORD_MS * UINT64_C(1000000));
@@ -80,7 +80,7 @@ static void stop(struct lg__crash *crash, uint64_t longer_ms)
 
 static void stop_in_read(void *crash)
 {
-    stop(crash, 0);
+    stop_at(crash, 0);
 }
 
 /* The stage is left at the next signal, when the header is whole again. */
@@ -88,7 +88,7 @@ static void stop_in_change(struct lg__crash *crash)
 {
     const unsigned before = atomic_load(&overs);
     lg__run_uncommit_stage(&lg__fixed.options.run, 0, LG_STAGE_HEADER);
-    stop(crash, 0);
+    stop_at(crash, 0);
     lg__run_commit(&lg__fixed.options.run, 0, LG_STAGE_HEADER, sizeof(struct lg__crash_header));
     wait_until(atomic_load(&overs) > before + 1);
 }
@@ -115,7 +115,7 @@ static void hook(const char *point)
     else if (strcmp(point, "watch: sleeps") == 0)
         atomic_fetch_add(&sleeps, 1);
     if (way.where == IN_QUESTION && strcmp(point, "snapshot: answers") == 0)
-        stop(lg__crash_current(), 0);
+        stop_at(lg__crash_current(), 0);
     /* a fault of the next record must not come back to the read that was left */
     if (way.where == IN_READ && atomic_load(&shared->stops) && strcmp(point, "handler: header") == 0 && lg__memory_mark())
         _exit(91);
@@ -137,7 +137,7 @@ static void hook(const char *point)
     else if (way.where == IN_QUESTION)
         ask_self();
     else
-        stop(lg__crash_current(), 0);
+        stop_at(lg__crash_current(), 0);
 }
 
 /* ---- programs ---- */
@@ -335,7 +335,7 @@ static void hook_waits(const char *point)
     wait_until(atomic_load(&waits) > 1);
     atomic_fetch_add(&shared->stops, 1);
     shorten(lg__crash_current());
-    stop(lg__crash_current(), WAITS_MS);
+    stop_at(lg__crash_current(), WAITS_MS);
     const unsigned before = atomic_load(&waits);
     wait_until(atomic_load(&waits) > before + 1); /* it looks first */
 }

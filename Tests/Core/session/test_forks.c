@@ -23,7 +23,7 @@ static _Atomic int reached, go_on;
 #define HANGS_S 60 /* in a child of the child, whose parent waits for it within the test's limit */
 
 /* In the parent's other thread: stop where both locks are held. */
-static void stop(const char *point)
+static void stop_there(const char *point)
 {
     if (getpid() != parent || !stop_at || strcmp(point, stop_at) != 0 || !stops)
         return;
@@ -143,7 +143,7 @@ static void fork_under_locks(void)
     launch = prepared("main");
     prepared("not begun");
     lg_launch_begin(launch);
-    lg__fault_hook = stop;
+    lg__fault_hook = stop_there;
     stop_at = "run: phase";
     atomic_store(&reached, 0);
     atomic_store(&go_on, 0);

@@ -183,13 +183,13 @@ static void test_clean_run_is_small(void **state)
     expect_exit(body_lives_and_looks, living, 0); /* in the file of a run that gave them back */
     struct stat info;
     assert_int_equal(stat(newest_run_path(), &info), 0);
-    assert_in_range(*living, info.st_size, info.st_size + 65536);
+    assert_within(*living, info.st_size, info.st_size + 65536);
     uint64_t ended = bytes_on_disk(newest_run_path());
     if (!can_give_back()) {
         print_message("the file system of %s cannot give back a part of a file\n", state_path(""));
         skip();
     }
-    assert_in_range(ended, 4096, 262144);
+    assert_within(ended, 4096, 262144);
     check_all();
 }
 

@@ -28,6 +28,14 @@ const char *state_path(const char *name);
 /* Set-up and teardown of a test with such a directory. */
 int make_state(void **state);
 int remove_state(void **state);
+/* cmocka's own has another name from version to version. */
+#define assert_within(value, least, most)                                            \
+    do {                                                                             \
+        const uint64_t seen_value = (uint64_t)(value);                               \
+        if (seen_value < (uint64_t)(least) || seen_value > (uint64_t)(most))         \
+            fail_msg("%s is %llu", #value, (unsigned long long)seen_value);          \
+    } while (0)
+
 #define WITH_STATE(function) cmocka_unit_test_setup_teardown(function, make_state, remove_state)
 
 /* A child of a process, also a dead one; 0: there is none. */

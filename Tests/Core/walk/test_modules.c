@@ -272,7 +272,7 @@ static void test_many(void **state)
         state_make();
         lg_reader *reader = crash_in((struct program){ .libraries = LIBRARIES, .refreshed = refreshed, .inner = 3, .outer = 700 });
         const uint32_t omitted = omitted_of(reader);
-        assert_in_range(count_of(reader) + omitted, LIBRARIES, LIBRARIES + 64);
+        assert_within(count_of(reader) + omitted, LIBRARIES, LIBRARIES + 64);
         is_omission_said = false;
         lg_reader_verify(reader, see, NULL);
         assert_true(is_omission_said);
