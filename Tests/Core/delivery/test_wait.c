@@ -208,7 +208,7 @@ static void test_death_leaves_all_as_it_was(void **state)
     assert_int_equal(entries_in("sent"), 1);
 }
 
-static void stop(uint32_t left_ms, void *user)
+static void stop_at(uint32_t left_ms, void *user)
 {
     (void)left_ms;
     lg_stop(user);
@@ -220,7 +220,7 @@ static void body_stops(void *argument)
     (void)argument;
     lg_session *session = start_delivery(good_options(), LG_OK);
     put_report("new", 1, 1);
-    REQUIRE(lg_delivery_wait(session, 5000, stop, session, &result) == LG_ERR_CLOSED && result == 0, 72);
+    REQUIRE(lg_delivery_wait(session, 5000, stop_at, session, &result) == LG_ERR_CLOSED && result == 0, 72);
 }
 
 static void test_stop_ends_it(void **state)
