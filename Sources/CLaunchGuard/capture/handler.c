@@ -203,18 +203,14 @@ static bool send_again(const struct arrival *at, bool to_thread)
     return (to_thread ? lg__os_signal_queue(pid, lg__os_tid(), at->signal, &info) : lg__os_signal_queue_process(pid, at->signal, &info)) == 0;
 }
 
-/* abort() raises the signal, or opens one that waits, and ends the process if it goes on. It does
- * not return: its return address is on the stack only while it runs, near the end. */
-static bool is_of_abort(const siginfo_t *info, const void *ucontext)
+/* abort() raises the signal, and ends the process if it goes on. It does not return: its return
+ * address is on the stack only while it runs, near the end. */
+static bool is_of_abort(const siginfo_t *info, uint64_t sp)
 {
     uint64_t word;
-    struct lg__arch_fault at;
-    lg__arch_fault(ucontext, &at);
-    if (info->si_signo == SIGABRT && lg__libc_is_abort(at.pc))
-        return true;
     if (info->si_signo != SIGABRT || info->si_code != SI_TKILL || info->si_pid != lg__fixed.pid)
         return false;
-    for (unsigned i = 0; i < ABORT_WORDS && lg__memory_word(at.sp + i * sizeof word, &word); i++)
+    for (unsigned i = 0; i < ABORT_WORDS && lg__memory_word(sp + i * sizeof word, &word); i++)
         if (lg__libc_is_abort(lg__arch_code_address(word)))
             return true;
     return false;
@@ -347,11 +343,9 @@ struct work {
 static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
     struct arrival at = { .signal = signal, .info = info, .ucontext = ucontext, .sp = lg__arch_interrupted_sp(ucontext), .sent = lg__fixed_is_sent(info),
-                          .owner = lg__fixed_unforked(), .outer = lg__crash_entered };
-    if (!lg__capture_is_exempt() && lg__mask_holds(ucontext, signal)) {
-        at.aborts = is_of_abort(info, ucontext);
-        at.blocked = !at.aborts || !lg__libc_abort_opens();
-    }
+                          .owner = lg__fixed_unforked(), .outer = lg__crash_entered,
+                          .blocked = !lg__capture_is_exempt() && lg__mask_holds(ucontext, signal) };
+    at.aborts = at.blocked && is_of_abort(info, at.sp);
     ret_rest->error = errno;
     /* else a thread that waited for the lock has it now */
     at.begun = begun && lg__crash_name(lg__os_tid(), frame) ? begun : NULL;

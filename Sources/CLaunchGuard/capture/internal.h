@@ -211,8 +211,8 @@ int lg__libc_mq_notify(int queue, const struct sigevent *event);
 bool lg__libc_is_interposed(void);
 /* The address is one to which a call of libc's abort() returns. Handler. */
 bool lg__libc_is_abort(uint64_t pc);
-/* libc's abort() opens a blocked SIGABRT before it raises it. Handler. */
-bool lg__libc_abort_opens(void);
+/* libc's abort() does not open a blocked SIGABRT before it raises it. Handler. */
+bool lg__libc_abort_is_shut(void);
 
 /* ---- call_evidence.c ---- */
 

@@ -68,25 +68,25 @@ _Noreturn void lg__libc_exit_at_once(int status)
 /* No libc's abort() is longer; what lies after it raises nothing. */
 #define ABORT_BYTES 512u
 static _Atomic(void *) real_abort;
-static bool abort_opens;
+static bool abort_is_shut;
 
 /* glibc 2.n opens SIGABRT before abort() raises it, where n is less than this. */
 #define ABORT_OPENS_UNTIL 41u
 
-static bool opens_before_abort(void)
+static bool is_abort_shut(void)
 {
     void *found = dlsym(RTLD_NEXT, "gnu_get_libc_version");
     const char *(*version)(void);
     unsigned minor = 0;
     if (!found)
-        return false;
+        return true;
     memcpy(&version, &found, sizeof version);
     const char *at = version();
     if (at[0] != '2' || at[1] != '.')
-        return false;
+        return true;
     for (at += 2; *at >= '0' && *at <= '9'; at++)
         minor = 10 * minor + (unsigned)(*at - '0');
-    return minor < ABORT_OPENS_UNTIL;
+    return minor >= ABORT_OPENS_UNTIL;
 }
 
 bool lg__libc_is_abort(uint64_t pc)
@@ -95,9 +95,9 @@ bool lg__libc_is_abort(uint64_t pc)
     return begin && pc > begin && pc <= begin + ABORT_BYTES;
 }
 
-bool lg__libc_abort_opens(void)
+bool lg__libc_abort_is_shut(void)
 {
-    return abort_opens;
+    return abort_is_shut;
 }
 
 /* A program may call one of them first in a signal handler, where dlsym() is not allowed. */
@@ -106,7 +106,7 @@ __attribute__((constructor)) static void find(void)
     next_of(&real_action, "sigaction");
     next_of(&real_end, "_exit");
     next_of(&real_abort, "abort");
-    abort_opens = opens_before_abort();
+    abort_is_shut = is_abort_shut();
 }
 
 bool lg__libc_is_interposed(void)
@@ -130,7 +130,7 @@ bool lg__libc_is_abort(uint64_t pc)
     return false;
 }
 
-bool lg__libc_abort_opens(void)
+bool lg__libc_abort_is_shut(void)
 {
     return false;
 }

@@ -1,18 +1,22 @@
 /* Signal masks that block the signals of crashes. For a fault whose signal is blocked the kernel
- * ends the process, and no handler runs; nor does one for abort() of libcs that do not open SIGABRT
- * first. So the kernel gets such a mask without these signals, and with SIGSTKFLT in their place,
- * which Linux never sends. The kernel, sigsetjmp() and the return from a handler restore that mark
- * with the rest of the mask. */
+ * ends the process, and no handler runs; nor does one for abort() of a libc that does not open
+ * SIGABRT first. So the kernel gets such a mask without these signals, and with SIGSTKFLT in their
+ * place, which Linux never sends. The kernel, sigsetjmp() and the return from a handler restore
+ * that mark with the rest of the mask. */
 #include "capture/internal.h"
 
 #include "launchguard/log.h"
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 #define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
-#define OPEN (FAULTS | BIT(SIGABRT))
 #define MARK LG__MASK_MARK
-#define ALL (OPEN | MARK)
+#define ALL (opened() | MARK)
 #define ALL_IN_HANDLER (FAULTS | MARK)
+
+static uint64_t opened(void)
+{
+    return lg__libc_abort_is_shut() ? FAULTS | BIT(SIGABRT) : FAULTS;
+}
 
 /* Those of ALL that the program blocks, while the mark stands; 0 in a handler whose sa_mask has the
  * mark. One word for masks that are nested: where they differ in this choice, a jump out of the
@@ -46,7 +50,7 @@ static uint64_t of_program(uint64_t kernel)
 /* Block what the program wants to block, of the signals of crashes only the choice. */
 static void set(uint64_t program)
 {
-    const bool opens = program & OPEN;
+    const bool opens = program & opened();
     choice = opens ? program & ALL : 0;
     lg__os_signals_set(opens ? (program & ~ALL) | MARK : program & ~MARK);
     if (program & FAULTS)
@@ -72,7 +76,7 @@ void lg__mask_open(void)
 {
     lg__capture_thread_armed = true;
     const uint64_t kernel = lg__os_signals_blocked();
-    if (kernel & OPEN && is_on())
+    if (kernel & opened() && is_on())
         set(of_program(kernel));
     else if (kernel & FAULTS) {
         lg__os_signals_set(kernel & ~FAULTS);
@@ -96,7 +100,7 @@ bool lg__mask_holds(const void *ucontext, int signal)
     /* Not by the mark alone, which other code may have set for what it means; but on a thread that
      * has just begun the choice of its creator is not there yet. */
     const uint64_t chosen = choice || lg__capture_thread_armed || !lg__libc_is_interposed() ? choice : ALL;
-    return lg__arch_blocked(ucontext) & MARK && chosen & OPEN & BIT(signal);
+    return lg__arch_blocked(ucontext) & MARK && chosen & opened() & BIT(signal);
 }
 
 uint64_t lg__mask_choice(void)
