@@ -19,7 +19,7 @@ extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t
 int test_against_libunwind(char *ret_message, size_t size);
 
 /* The stack, as both readers see it. */
-static uint64_t stack[16384]; /* also for a frame of 33 KiB above the last register */
+static uint64_t stack[131072]; /* also for a frame of 514 KiB, which ld.so of glibc 2.43 has */
 
 static int find_proc_info(unw_addr_space_t in, unw_word_t ip, unw_proc_info_t *procedure, int need_unwind_info, void *argument)
 {
