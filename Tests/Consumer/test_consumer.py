@@ -29,7 +29,7 @@ READER = {"reader.h", "record.h", "snapshot.h", "guard_record.h", "ledger.h", "r
 TYPED_GUARDS = {"guard_checked.h", "guard_confine.h", "guard_handles.h", "guard_observers.h", "guard_plugin.h"}
 # The shared library of the core without its symbols: what each program loads. CONTRIBUTING.md says
 # when this may grow.
-CORE_BYTES_MOST = 376 * 1024
+CORE_BYTES_MOST = 380 * 1024
 REPAIRING, FINISHED = 2, 4  # phases of a launch, FORMAT.md
 HANG = 4  # an end, ENDS.md
 

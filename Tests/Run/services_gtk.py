@@ -38,7 +38,7 @@ class Gtk(services_runtimes.Runtime):
         self.assertNotIn(b"launchguard:", errors)
         self.assertFalse((self.directory / "log").exists(), "the first word to the log makes its file")
         self.assertEqual([(entry["level"], entry["text"].split(":")[1]) for entry in run["breadcrumbs"]["entries"]],
-                         [("debug", " a thread blocks signals of faults")])
+                         [("debug", " a thread blocks signals of crashes")])
         self.assertEqual(run["identity"]["executable"], str(self.folder / self.name))
         listed, = (listed for listed in self.runs(self.name) if listed["uuid"] == run["identity"]["uuid"])
         self.assertRegex(listed["headline"], headline)

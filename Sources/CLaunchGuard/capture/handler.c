@@ -34,6 +34,8 @@ void lg__capture_set_program_chance(lg__first_chance function)
 
 /* Between abort() and its system call are two or three small frames. */
 #define ABORT_WORDS 128u
+/* No libc's abort() is longer; what lies after it raises nothing. */
+#define ABORT_BYTES 512u
 
 /* A signal that has come to our handler. */
 struct arrival {
@@ -208,10 +210,10 @@ static bool send_again(const struct arrival *at, bool to_thread)
 static bool is_of_abort(const siginfo_t *info, uint64_t sp)
 {
     uint64_t word;
-    if (info->si_signo != SIGABRT || info->si_code != SI_TKILL || info->si_pid != lg__fixed.pid)
+    if (!lg__libc_shut_abort || info->si_signo != SIGABRT || info->si_code != SI_TKILL || info->si_pid != lg__fixed.pid)
         return false;
     for (unsigned i = 0; i < ABORT_WORDS && lg__memory_word(sp + i * sizeof word, &word); i++)
-        if (lg__libc_is_abort(lg__arch_code_address(word)))
+        if (lg__arch_code_address(word) - lg__libc_shut_abort - 1 < ABORT_BYTES)
             return true;
     return false;
 }

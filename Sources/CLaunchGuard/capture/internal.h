@@ -209,10 +209,9 @@ int lg__libc_timer_create(clockid_t clock, struct sigevent *event, timer_t *ret_
 int lg__libc_mq_notify(int queue, const struct sigevent *event);
 /* This library has such functions. */
 bool lg__libc_is_interposed(void);
-/* The address is one to which a call of libc's abort() returns. Handler. */
-bool lg__libc_is_abort(uint64_t pc);
-/* libc's abort() does not open a blocked SIGABRT before it raises it. Handler. */
-bool lg__libc_abort_is_shut(void);
+/* The address of libc's abort(), where that does not open a blocked SIGABRT before it raises it;
+ * else 0. */
+extern uint64_t lg__libc_shut_abort;
 
 /* ---- call_evidence.c ---- */
 

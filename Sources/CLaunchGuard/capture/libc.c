@@ -65,39 +65,24 @@ _Noreturn void lg__libc_exit_at_once(int status)
     lg__os_exit(status);
 }
 
-/* No libc's abort() is longer; what lies after it raises nothing. */
-#define ABORT_BYTES 512u
-static _Atomic(void *) real_abort;
-static bool abort_is_shut;
+uint64_t lg__libc_shut_abort;
 
 /* glibc 2.n opens SIGABRT before abort() raises it, where n is less than this. */
 #define ABORT_OPENS_UNTIL 41u
 
-static bool is_abort_shut(void)
+static void find_abort(void)
 {
     void *found = dlsym(RTLD_NEXT, "gnu_get_libc_version");
     const char *(*version)(void);
-    unsigned minor = 0;
-    if (!found)
-        return true;
+    unsigned minor = ABORT_OPENS_UNTIL; /* of another libc */
     memcpy(&version, &found, sizeof version);
-    const char *at = version();
-    if (at[0] != '2' || at[1] != '.')
-        return true;
-    for (at += 2; *at >= '0' && *at <= '9'; at++)
-        minor = 10 * minor + (unsigned)(*at - '0');
-    return minor >= ABORT_OPENS_UNTIL;
-}
-
-bool lg__libc_is_abort(uint64_t pc)
-{
-    const uint64_t begin = (uint64_t)(uintptr_t)atomic_load_explicit(&real_abort, memory_order_relaxed);
-    return begin && pc > begin && pc <= begin + ABORT_BYTES;
-}
-
-bool lg__libc_abort_is_shut(void)
-{
-    return abort_is_shut;
+    if (version) {
+        minor = 0;
+        for (const char *at = version() + sizeof "2." - 1; *at >= '0' && *at <= '9'; at++)
+            minor = 10 * minor + (unsigned)(*at - '0');
+    }
+    if (minor >= ABORT_OPENS_UNTIL)
+        lg__libc_shut_abort = (uint64_t)(uintptr_t)dlsym(RTLD_NEXT, "abort");
 }
 
 /* A program may call one of them first in a signal handler, where dlsym() is not allowed. */
@@ -105,8 +90,7 @@ __attribute__((constructor)) static void find(void)
 {
     next_of(&real_action, "sigaction");
     next_of(&real_end, "_exit");
-    next_of(&real_abort, "abort");
-    abort_is_shut = is_abort_shut();
+    find_abort();
 }
 
 bool lg__libc_is_interposed(void)
@@ -124,14 +108,5 @@ bool lg__libc_is_interposed(void)
     return false;
 }
 
-bool lg__libc_is_abort(uint64_t pc)
-{
-    (void)pc;
-    return false;
-}
-
-bool lg__libc_abort_is_shut(void)
-{
-    return false;
-}
+uint64_t lg__libc_shut_abort;
 #endif

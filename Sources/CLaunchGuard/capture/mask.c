@@ -15,7 +15,7 @@
 
 static uint64_t opened(void)
 {
-    return lg__libc_abort_is_shut() ? FAULTS | BIT(SIGABRT) : FAULTS;
+    return lg__libc_shut_abort ? FAULTS | BIT(SIGABRT) : FAULTS;
 }
 
 /* Those of ALL that the program blocks, while the mark stands; 0 in a handler whose sa_mask has the
@@ -34,7 +34,7 @@ static bool is_on(void)
 
 static void say_once(void)
 {
-    static const char text[] = "launchguard: a thread blocks signals of faults: LaunchGuard keeps them open, so that faults leave a record";
+    static const char text[] = "launchguard: a thread blocks signals of crashes, which LaunchGuard keeps open";
     static _Atomic bool said;
     if (!atomic_exchange(&said, true) && lg__fixed_unforked())
         lg__ring_note(&lg__fixed.options.run.ring, LG_LEVEL_DEBUG, text, sizeof text - 1);
@@ -53,7 +53,7 @@ static void set(uint64_t program)
     const bool opens = program & opened();
     choice = opens ? program & ALL : 0;
     lg__os_signals_set(opens ? (program & ~ALL) | MARK : program & ~MARK);
-    if (program & FAULTS)
+    if (opens)
         say_once();
 }
 

@@ -78,12 +78,11 @@ static const char *from_environment(const char *name)
 }
 
 /* The length of the default directory's path, also where it does not fit, as of snprintf(); 0: none
- * is known. `ret_is_given`: it has no name of an application, and may be that of several. */
-static int default_directory(const char *app_id, char *buffer, size_t size, bool *ret_is_given)
+ * is known. */
+static int default_directory(const char *app_id, char *buffer, size_t size)
 {
     const char *path;
-    *ret_is_given = (path = from_environment("STATE_DIRECTORY")) != NULL;
-    if (path) /* systemd; several are separated by colons */
+    if ((path = from_environment("STATE_DIRECTORY"))) /* systemd; several are separated by colons */
         return snprintf(buffer, size, "%.*s", (int)strcspn(path, ":"), path);
     if ((path = from_environment("XDG_STATE_HOME")))
         return (int)lg__os_join(buffer, size, path, "/", app_id, "");
@@ -119,13 +118,13 @@ lg_status lg_state_directory(const char *app_id, char *buffer, size_t size)
         return LG_ERR_ARGUMENT;
     if (!good_app_id(app_id))
         return LG_ERR_OPTION;
-    bool is_given;
-    int length = default_directory(app_id, path, sizeof path, &is_given);
+    int length = default_directory(app_id, path, sizeof path);
     if (length <= 0)
         return LG_ERR_NO_DIRECTORY;
     if ((size_t)length >= sizeof path)
         return LG_ERR_LIMIT;
-    while (is_given && is_of_another(path, app_id))
+    /* another default directory has the application's name */
+    while (from_environment("STATE_DIRECTORY") && is_of_another(path, app_id))
         if (!append_folder(path, sizeof path, app_id))
             return LG_ERR_LIMIT;
     if (strlen(path) >= size)
@@ -152,7 +151,7 @@ lg_status lg__options_directory(struct lg_session *session, const lg_options *op
     if (options->state_directory && *options->state_directory)
         length = (int)lg__os_join(host->directory, size, options->state_directory, "", "", "");
     else
-        length = default_directory(session->app_id, host->directory, size, &(bool){ false });
+        length = default_directory(session->app_id, host->directory, size);
     if (length == 0)
         return lg__problem_set(&host->problem, LG_ERR_NO_DIRECTORY, NULL, 0);
     if (length > 0 && (size_t)length < size && session->role[0])

@@ -53,7 +53,8 @@ struct rights {
 
 static struct rights own_rights(uint64_t now)
 {
-    bool has_any = geteuid() == 0 || geteuid() != getuid();
+    const uid_t user = getuid(), effective = geteuid();
+    bool has_any = effective == 0 || effective != user;
     return (struct rights){ has_any ? lg__capture_rights(lg__os_tid()) : 0, now + RIGHTS_NS };
 }
 

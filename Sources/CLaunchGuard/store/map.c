@@ -189,29 +189,24 @@ static bool holds_nothing(int file, off_t from, off_t to)
     return true;
 }
 
-/* The end of the hole that begins at `from`. A small piece between two holes may hold nothing: a
- * reader saw it as part of a hole, and it counts as data since then. */
-static off_t end_of_hole(int file, off_t from, off_t size)
-{
-    for (;;) {
-        off_t data = lseek(file, from, SEEK_DATA);
-        if (data < 0 || data >= size)
-            return size; /* the last hole */
-        from = lseek(file, data, SEEK_HOLE);
-        if (from < 0 || from - data > (off_t)PIECE_SMALL || !holds_nothing(file, data, from))
-            return data;
-    }
-}
-
-/* Give back the pieces of at least so many bytes that hold nothing. */
+/* Give back the pieces of at least so many bytes that hold nothing. A small piece between two holes
+ * may hold nothing: a reader saw it as part of a hole, and it counts as data since then. */
 static void give_back(int file, off_t size, off_t least)
 {
-    off_t from = lseek(file, 0, SEEK_HOLE), to;
-    for (; from >= 0 && from < size; from = to < size ? lseek(file, to, SEEK_HOLE) : size) {
-        to = end_of_hole(file, from, size);
+    off_t from = lseek(file, 0, SEEK_HOLE), at = from;
+    while (from >= 0 && from < size) {
+        off_t to = lseek(file, at, SEEK_DATA);
+        to = to < 0 || to > size ? size : to; /* the last hole */
+        off_t next = to < size ? lseek(file, to, SEEK_HOLE) : size;
+        next = next < 0 ? size : next;
+        if (to < size && next - to <= (off_t)PIECE_SMALL && holds_nothing(file, to, next)) {
+            at = next;
+            continue;
+        }
         LG_FAULT_POINT("map: hole found");
         if (to - from >= least)
             fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
+        from = at = next;
     }
 }
 

@@ -224,7 +224,7 @@ static void test_blocked(void **state)
         expect_signal(body_blocked, (void *)main_thread, SIGSEGV);
         lg_reader *reader = newest_run();
         assert_int_equal(crash_of(reader, LG_STAGE_DONE).address, 0x18);
-        assert_true(log_says(reader, "a thread blocks signals of faults"));
+        assert_true(log_says(reader, "a thread blocks signals of crashes"));
         lg_reader_close(reader);
     }
 }
