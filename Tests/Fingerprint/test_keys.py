@@ -25,11 +25,12 @@ import typing
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE.parent / "Support"), str(HERE)]
+sys.path += [str(HERE.parent / "Support"), str(HERE.parent / "Preload"), str(HERE)]
 
 import generated
 import pairs
 import runtimes
+from loadable import loadable
 from waiting import LIMIT_S
 
 ROOT = HERE.parents[1]
@@ -254,7 +255,7 @@ class Corpus:
         command = self.programs.commands[end.program](state, end)
         moved = end.program == "listed-moved"
         variables = dict(os.environ, LD_LIBRARY_PATH=str(self.folder / "moved" if moved else options.builds / "lib"), SWIFT_BACKTRACE="enable=no", RUST_BACKTRACE="0",
-                         LAUNCHGUARD_PRELOAD=str(options.library / "Sources/launchguard-preload/launchguard-preload.so"))
+                         LAUNCHGUARD_PRELOAD=str(loadable(options.library / "Sources/launchguard-preload/launchguard-preload.so")))
         status = subprocess.run([str(word) for word in command], env=variables, timeout=LIMIT_S, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL, check=False).returncode
         if status not in BAD:

@@ -1,5 +1,6 @@
 """The library that is preloaded, for tests of every folder."""
 import atexit
+import functools
 import os
 import pathlib
 import re
@@ -7,6 +8,7 @@ import shutil
 import tempfile
 
 
+@functools.cache
 def loadable(path):
     """A path of the library that LD_PRELOAD takes, as spaces and colons are separators there: its
     own, or that of a copy."""
