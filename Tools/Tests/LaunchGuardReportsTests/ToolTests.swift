@@ -323,7 +323,8 @@ enum Tool {
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(filePath: folder)
-        process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        // What `launchguard run` has made for the user of the tests is none of the tests.
+        process.environment = ProcessInfo.processInfo.environment.merging(["LAUNCHGUARD_DIRECTORY": "/nonexistent"]) { $1 }.merging(variables) { $1 }
         if variables.isEmpty { process.environment?["STATE_DIRECTORY"] = nil }
         let scratch = try TemporaryFolder()
         let (output, errors) = (try scratch.write([], "output"), try scratch.write([], "errors"))
