@@ -132,11 +132,12 @@ class Identity(Recorded):
         log = self.directory / "log"
         settings = [("--name", "worker"), ("--directory", self.directory / "others"), ("--log", log)]
         flags = ["--only-program", "--no-keep-stderr", "--quiet", "--witness-only"]
+        environment = {**os.environ, "LAUNCHGUARD_DIRECTORY": str(self.directory / "usual")}
         for count in range(1, len(settings) + 1):
             for chosen in itertools.combinations(settings, count):
                 for flag in [[], *([flag] for flag in flags)]:
                     with self.subTest(chosen=chosen, flag=flag):
-                        said = [self.ends(0, [self.options.tool, "run", *flag, *words, "--", "env"])
+                        said = [self.ends(0, [self.options.tool, "run", *flag, *words, "--", "env"], env=environment)
                                 for words in ([word for pair in chosen for word in pair], ["%s=%s" % pair for pair in chosen])]
                         self.assertEqual(*[[re.sub(rb"\b\d+\b", b"N", text) for text in both] for both in said])
 
