@@ -46,7 +46,9 @@ class EndedCase(ExportCase):
     """Runs of the victim that ended in every way."""
 
     def inspected(self, path=None):
-        return json.loads(self.tool("inspect", "--json", "--no-symbols", *([path] if path else ["--last", self.state])).output)
+        """Nothing, where there is no run yet."""
+        output = self.tool("inspect", "--json", "--no-symbols", *([path] if path else ["--last", self.state])).output
+        return json.loads(output) if output else {}
 
     def ended(self, action, status):
         self.assertEqual(self.victim(action), status)
@@ -56,7 +58,7 @@ class EndedCase(ExportCase):
         """A run that was killed while it hung, with the stacks of that moment."""
         process = subprocess.Popen([operator_case.options.victim, self.state, "hang"], stdout=subprocess.DEVNULL)
         try:
-            wait_until(lambda: self.state.exists() and any(snapshot["isComplete"] for snapshot in self.inspected().get("snapshots", [])),
+            wait_until(lambda: any(snapshot["isComplete"] for snapshot in self.inspected().get("snapshots", [])),
                        "the stacks of the hang are taken")
         finally:
             process.kill()
