@@ -7,7 +7,7 @@
  * mistake. */
 #include "damage.h"
 #include "exercise.h"
-#include "seeds.h"
+#include "forbidden_ends.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,12 +18,8 @@
 
 #include "store/crc32c.h"
 
-#define SECONDS_MAX 60 /* for one damage; more means hung */
 #define ROOM (1u << 20)
 
-static char path[64];
-static const char *name;
-static uint64_t seed;
 
 /* ---- the allocated memory ---- */
 
@@ -32,7 +28,6 @@ static size_t allocated, most_allocated;
 void __sanitizer_malloc_hook(const volatile void *pointer, size_t size);
 void __sanitizer_free_hook(const volatile void *pointer);
 size_t __sanitizer_get_allocated_size(const volatile void *pointer);
-void __sanitizer_set_death_callback(void (*callback)(void));
 
 void __sanitizer_malloc_hook(const volatile void *pointer, size_t size)
 {
@@ -46,21 +41,6 @@ void __sanitizer_free_hook(const volatile void *pointer)
 {
     if (pointer)
         allocated -= __sanitizer_get_allocated_size(pointer);
-}
-
-/* ---- forbidden ends ---- */
-
-static void dying(void)
-{
-    dprintf(STDERR_FILENO, "mutate: %s\n%s\n", name, repeat_command(seed));
-    unlink(path);
-}
-
-static void on_signal(int signal)
-{
-    dprintf(STDERR_FILENO, "mutate: %s\n", signal == SIGALRM ? "the reader hangs" : "a promise is broken");
-    dying();
-    _exit(1);
 }
 
 static void try(const uint8_t *original, size_t original_size, unsigned *ret_opened)
@@ -97,9 +77,7 @@ int main(int count, char **arguments)
         return 2;
     const char *directory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     snprintf(path, sizeof path, "%s/launchguard-mutate-%d", directory, (int)getpid());
-    signal(SIGALRM, on_signal);
-    signal(SIGABRT, on_signal);
-    __sanitizer_set_death_callback(dying);
+    forbid_ends();
     lg__crc32c_init();
     const uint64_t wanted = strtoull(arguments[1], NULL, 10);
     for (int i = 2; i < count; i++) {

@@ -5,7 +5,7 @@
  *
  * Built with the sanitizers, as mutate.c is. The neighbour draws from a seed; when it writes is
  * decided by the scheduler. */
-#include "seeds.h"
+#include "forbidden_ends.h"
 
 #include <launchguard/launchguard.h>
 #include <launchguard/reader.h>
@@ -23,14 +23,10 @@
 
 #include "store/crc32c.h"
 
-#define SECONDS_MAX 60 /* for one reading; more means hung */
 #define ROOM (1u << 20)
 #define HEADER 4096 /* no smaller than the header and its list of sections */
 #define CHANGES 32 /* until the file is whole again */
 
-static char path[64];
-static const char *name;
-static uint64_t seed;
 static uint8_t original[ROOM];
 static volatile uint64_t *writes; /* of the neighbour */
 
@@ -57,19 +53,6 @@ static void change_for_ever(size_t size, int begun)
     _exit(1);
 }
 
-static void dying(void)
-{
-    dprintf(STDERR_FILENO, "mutate-beside: %s\n%s\n", name, repeat_command(seed));
-    unlink(path);
-}
-
-static void on_signal(int signal)
-{
-    dprintf(STDERR_FILENO, "mutate-beside: %s\n", signal == SIGALRM ? "the reader hangs" : "a promise is broken");
-    dying();
-    _exit(1);
-}
-
 static int count(const char *bytes, size_t size, void *total)
 {
     *(size_t *)total += size + (size_t)(size && bytes[size - 1] == 1); /* each byte is read */
@@ -93,7 +76,6 @@ static unsigned read_all(void)
     return 1;
 }
 
-void __sanitizer_set_death_callback(void (*callback)(void));
 
 static bool write_original(size_t size)
 {
@@ -107,9 +89,7 @@ int main(int count, char **arguments)
         return 2;
     const char *directory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     snprintf(path, sizeof path, "%s/launchguard-beside-%d", directory, (int)getpid());
-    signal(SIGALRM, on_signal);
-    signal(SIGABRT, on_signal);
-    __sanitizer_set_death_callback(dying);
+    forbid_ends();
     lg__crc32c_init();
     writes = mmap(NULL, sizeof *writes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const uint64_t wanted = strtoull(arguments[1], NULL, 10);
